@@ -1,0 +1,43 @@
+import type { Arithmetic } from '../measure/tolerance.ts';
+import type { Profile } from '../profile.ts';
+import type { Program } from '../program.ts';
+
+/** C = A·B with A of m×k, B of k×n and C of m×n, all in row order. */
+export interface Shape {
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+}
+
+/** A rung built for one shape and one device. */
+export interface RungProgram extends Program {
+  /** What A and B must hold. */
+  readonly inputs: 'f32' | 'f16';
+  /** What C will hold. */
+  readonly result: 'f32' | 'f16';
+  readonly arithmetic: Arithmetic;
+  /** What was taken from the device, for the rung's row: matrix shape, types, subgroup size. */
+  readonly detail: string;
+}
+
+/** One step of the ladder: one idea on top of the rung below it. */
+export interface Rung {
+  /** Its place: '1' to '8', or '8s' beside rung 8. */
+  readonly rung: string;
+  readonly id: string;
+  /** The one idea, in a line. */
+  readonly idea: string;
+  /** GFLOP/s that the reference reached with it at 4096³ on an M4 laptop; null where it has no such rung. */
+  readonly m4: number | null;
+  /** What the device lacks for it, or null. */
+  missing(profile: Profile): string | null;
+  /** Passes for C = A·B; the last one multiplies, those before it prepare operands. Only where nothing is missing. */
+  build(shape: Shape, profile: Profile): RungProgram;
+}
+
+/** The contents of the uniform `Shape { m, n, k }` that every rung reads. */
+export const shapeUniform = ({ m, n, k }: Shape): Uint32Array => Uint32Array.of(m, n, k);
+
+/** What the f32 rungs share: they run on every device, f32 in and f32 out. */
+export const plainF32 = { inputs: 'f32', result: 'f32', arithmetic: 'f32', detail: '' } as const;
+export const runsEverywhere = (): null => null;

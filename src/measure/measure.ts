@@ -1,0 +1,98 @@
+/**
+ * Measures work on a GPU whose clock ramps: warm-up by time until samples agree, many dispatches in a sample where
+ * the clock is coarse, and what is to be compared interleaved, so that it sees the same clock.
+ */
+import { isSteady, median, spread } from './statistics.ts';
+import type { Timer } from './timer.ts';
+
+export interface Work {
+  /** Encodes one run. */
+  readonly encode: (pass: GPUComputePassEncoder) => void;
+}
+
+export interface Measurement {
+  /** Median time of one run, in milliseconds. */
+  readonly ms: number;
+  /** Interquartile range over the median. */
+  readonly spread: number;
+  /** Times of one run, in the order they were taken. */
+  readonly samples: readonly number[];
+  /** Runs in each sample. */
+  readonly repeats: number;
+  /** False where the clock was still moving when the warm-up's time was up. */
+  readonly steady: boolean;
+}
+
+export interface MeasureOptions {
+  /** Milliseconds to spend on the samples of each work. */
+  readonly minTime?: number;
+  /** Least time to spend on its warm-up. */
+  readonly minWarmUp?: number;
+  /** Most time to wait for it to become steady. */
+  readonly maxWarmUp?: number;
+  readonly signal?: AbortSignal;
+  readonly onPhase?: (phase: 'warming up' | 'measuring') => void;
+}
+
+/** No submit longer than this, so that a page stays alive and no watchdog bites. */
+const MAX_SUBMIT_MS = 100;
+const MIN_SAMPLES = 5;
+
+/** Measures one piece of work. */
+export async function measure(timer: Timer, work: Work, options: MeasureOptions = {}): Promise<Measurement> {
+  return (await measureTogether(timer, [work], options))[0];
+}
+
+/** Measures several pieces of work in turn, sample by sample, so that their ratios can be trusted. */
+export async function measureTogether(
+  timer: Timer,
+  works: readonly Work[],
+  { minTime = 500, minWarmUp = 150, maxWarmUp = 1500, signal, onPhase }: MeasureOptions = {},
+): Promise<Measurement[]> {
+  const states = works.map(work => ({ work, repeats: 1, samples: [] as number[], steady: false }));
+  const sample = async (state: (typeof states)[number]) => {
+    signal?.throwIfAborted();
+    const total = await timer.time(pass => {
+      for (let i = 0; i < state.repeats; i++) state.work.encode(pass);
+    });
+    const ms = total / state.repeats;
+    state.samples.push(ms);
+    return ms;
+  };
+
+  onPhase?.('warming up');
+  for (const state of states) {
+    const start = performance.now();
+    let ms = await sample(state);
+    state.repeats = repeatsFor(timer, ms);
+    for (;;) {
+      const elapsed = performance.now() - start;
+      state.steady = isSteady(state.samples);
+      if (elapsed >= maxWarmUp || (state.steady && elapsed >= minWarmUp)) break;
+      ms = await sample(state);
+      state.repeats = repeatsFor(timer, ms);
+    }
+    state.samples = [];
+  }
+
+  onPhase?.('measuring');
+  const budget = minTime * works.length;
+  const start = performance.now();
+  for (let round = 0; round < MIN_SAMPLES || performance.now() - start < budget; round++) {
+    for (const state of states) await sample(state);
+  }
+  return states.map(({ samples, repeats, steady }) => ({
+    ms: median(samples),
+    spread: spread(samples),
+    samples,
+    repeats,
+    steady,
+  }));
+}
+
+/** Runs a sample needs so that it lasts a hundred steps of the clock (20 ms on the wall), in a submit of bounded length. */
+function repeatsFor(timer: Timer, ms: number): number {
+  const target = timer.kind === 'wall-clock' ? 20 : Math.max(0.5, ((timer.resolutionNs ?? 1e5) * 100) / 1e6);
+  const one = Math.max(ms, 1e-3);
+  return Math.max(1, Math.min(Math.ceil(target / one), Math.floor(MAX_SUBMIT_MS / one), 2000));
+}

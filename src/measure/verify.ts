@@ -1,0 +1,132 @@
+/**
+ * Holds a computed product against float64. Small products are compared whole; of large ones whole rows are, and a
+ * Freivalds check (Freivalds 1977: C·x against A·(B·x) for a random x) covers every other cell, so that one wrong
+ * cell anywhere is found.
+ */
+import { random } from './random.ts';
+import { type Matrix, referenceRow, timesVector } from './reference.ts';
+import { type Arithmetic, gamma, magnitude, resultRounding, type Signs } from './tolerance.ts';
+
+export interface Product {
+  readonly a: Matrix;
+  readonly b: Matrix;
+  /** What was computed, m×n in row order. */
+  readonly c: ArrayLike<number>;
+  readonly arithmetic: Arithmetic;
+  readonly result: 'f32' | 'f16' | 'i32';
+  /** `random` promises products of random sign and allows the tighter bound (tolerance.ts). */
+  readonly signs: Signs;
+}
+
+export interface Verdict {
+  readonly ok: boolean;
+  /** ‖C − ref‖ / ‖ref‖ over the rows that were compared; null where a cell is not a number that could be. */
+  readonly relErr: number | null;
+  /** The largest |C − ref| over its allowed bound; 1 and less passes. Null likewise. */
+  readonly worst: number | null;
+  /** What is wrong, as one line; null where nothing is. */
+  readonly failure: string | null;
+}
+
+/** Multiply-adds of float64 reference that a check may cost: about half a second. */
+const BUDGET = 2 ** 28;
+
+/** Compares `product.c` with A·B. @param budget multiply-adds to spend on whole rows */
+export function verify(product: Product, budget = BUDGET): Verdict {
+  const { a, b, c } = product;
+  const [m, n, k] = [a.rows, b.cols, a.cols];
+  const rows = sampleRows(m, Math.floor(budget / Math.max(1, n * k)));
+  let error = 0;
+  let norm = 0;
+  let worst = 0;
+  let worstCell = '';
+  for (const i of rows) {
+    const row = referenceRow(a, b, i);
+    for (let j = 0; j < n; j++) {
+      const got = c[i * n + j];
+      const want = row.values[j];
+      if (Number.isNaN(want) ? Number.isNaN(got) : got === want) {
+        if (Number.isFinite(want)) norm += want * want;
+        continue;
+      }
+      if (!Number.isFinite(want) || !Number.isFinite(got)) {
+        return wrong(`C[${i}, ${j}] is ${got} where ${want.toPrecision(6)} is due${unwritten(got)}`);
+      }
+      const scale = magnitude(product.signs, row.absolute[j], row.squares[j], want);
+      const bound =
+        gamma(product.arithmetic, product.signs, k) * scale + resultRounding(product.result, want);
+      const ratio = ratioTo(Math.abs(got - want), bound);
+      if (ratio > worst) {
+        worst = ratio;
+        worstCell = `C[${i}, ${j}] is ${got} where ${want} is due`;
+      }
+      error += (got - want) ** 2;
+      norm += want * want;
+    }
+  }
+  const relErr = norm > 0 ? Math.sqrt(error / norm) : error > 0 ? Number.POSITIVE_INFINITY : 0;
+  if (worst <= 1 && rows.length < m) {
+    const everywhere = freivalds(product);
+    if (everywhere.failure) return wrong(everywhere.failure);
+    if (everywhere.worst > worst) {
+      worst = everywhere.worst;
+      worstCell = `row ${everywhere.row} of C is off`;
+    }
+  }
+  if (worst <= 1) return { ok: true, relErr, worst, failure: null };
+  return {
+    ok: false,
+    relErr: finite(relErr),
+    worst: finite(worst),
+    failure: `${worstCell}: ${worst.toPrecision(3)} times the allowed error`,
+  };
+}
+
+const wrong = (failure: string): Verdict => ({ ok: false, relErr: null, worst: null, failure });
+const finite = (value: number) => (Number.isFinite(value) ? value : null);
+const unwritten = (got: number) => (Number.isNaN(got) ? ' (never written, or not a number)' : '');
+const square = (value: number) => value * value;
+const ratioTo = (error: number, bound: number) => (error === 0 ? 0 : error / bound);
+
+/** `count` rows: the first and the last, where tiles end, and random ones between; all of them if they are few. */
+function sampleRows(m: number, count: number): number[] {
+  if (count >= m) return Array.from({ length: m }, (_, i) => i);
+  const next = random(m);
+  const rows = new Set([0, m - 1]);
+  while (rows.size < Math.min(m, Math.max(2, count))) rows.add(Math.floor(next() * m));
+  return [...rows].sort((x, y) => x - y);
+}
+
+/**
+ * C·x against A·(B·x), a bound for each row. x is random and real, away from zero: several wrong cells of a row do
+ * not cancel each other.
+ */
+function freivalds({ a, b, c, arithmetic, result, signs }: Product): {
+  failure: string | null;
+  worst: number;
+  row: number;
+} {
+  const [m, n, k] = [a.rows, b.cols, a.cols];
+  const next = random(n + 1);
+  const x = Float64Array.from({ length: n }, () => (0.5 + next() / 2) * (next() < 0.5 ? -1 : 1));
+  const got = timesVector({ rows: m, cols: n, data: c }, x);
+  const want = timesVector(a, timesVector(b, x));
+  // The bound of a row: its cells' bounds added up as random errors are, or as the worst would be.
+  const ones = new Float64Array(n).fill(1);
+  const absolute = timesVector(a, timesVector(b, ones, Math.abs), Math.abs);
+  const squares = timesVector(a, timesVector(b, ones, square), square);
+  const sizes = timesVector({ rows: m, cols: n, data: c }, ones, square);
+  const factor = gamma(arithmetic, signs, k);
+  let worst = 0;
+  let row = 0;
+  for (let i = 0; i < m; i++) {
+    if (Number.isNaN(got[i]) && !Number.isNaN(want[i])) {
+      return { failure: `row ${i} of C holds NaN (never written, or not a number)`, worst: 0, row: i };
+    }
+    const size = Math.sqrt(sizes[i]);
+    const bound = factor * magnitude(signs, absolute[i], squares[i], size) + resultRounding(result, size);
+    const ratio = ratioTo(Math.abs(got[i] - want[i]), bound);
+    if (ratio > worst) [worst, row] = [ratio, i];
+  }
+  return { failure: null, worst, row };
+}
