@@ -11,7 +11,10 @@ const caches = new WeakMap<GPUDevice, Map<string, Promise<GPUComputePipeline>>>(
  */
 export function pipelineOf(device: GPUDevice, pass: Pass): Promise<GPUComputePipeline> {
   let cache = caches.get(device);
-  if (!cache) caches.set(device, (cache = new Map()));
+  if (!cache) {
+    cache = new Map();
+    caches.set(device, cache);
+  }
   const key = pass.wgsl + bindingKey(pass);
   let pipeline = cache.get(key);
   if (!pipeline) {

@@ -31,13 +31,13 @@ var<workgroup> tileA: array<array<f32, TILE>, TILE>;
 var<workgroup> tileB: array<array<f32, TILE>, TILE>;
 
 fn loadA(row: u32, k: u32) -> f32 {
-  if (EDGES && (row >= shape.m || k >= shape.k)) { return 0.0; }
-  return a[row * shape.k + k];
+  let inside = !EDGES | ((row < shape.m) & (k < shape.k));
+  return select(0.0, a[row * shape.k + k], inside);
 }
 
 fn loadB(k: u32, col: u32) -> f32 {
-  if (EDGES && (k >= shape.k || col >= shape.n)) { return 0.0; }
-  return b[k * shape.n + col];
+  let inside = !EDGES | ((k < shape.k) & (col < shape.n));
+  return select(0.0, b[k * shape.n + col], inside);
 }
 
 @compute @workgroup_size(SIDE, SIDE)

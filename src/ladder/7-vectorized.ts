@@ -36,13 +36,13 @@ var<workgroup> tileBt: array<array<vec4f, ${VECTORS}>, ${TILE}>;
 fn vectors() -> u32 { return (shape.k + 3) / 4; }
 
 fn loadA(row: u32, k4: u32) -> vec4f {
-  if (EDGES && (row >= shape.m || k4 >= vectors())) { return vec4f(); }
-  return a[row * vectors() + k4];
+  let inside = !EDGES | ((row < shape.m) & (k4 < vectors()));
+  return select(vec4f(), a[row * vectors() + k4], inside);
 }
 
 fn loadBt(col: u32, k4: u32) -> vec4f {
-  if (EDGES && (col >= shape.n || k4 >= vectors())) { return vec4f(); }
-  return bt[col * vectors() + k4];
+  let inside = !EDGES | ((col < shape.n) & (k4 < vectors()));
+  return select(vec4f(), bt[col * vectors() + k4], inside);
 }
 
 fn storeC(row: u32, col: u32, sum: f32) {

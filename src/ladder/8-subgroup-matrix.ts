@@ -62,13 +62,13 @@ var<workgroup> tileB: array<Input, STEP * COLS>;
 var<workgroup> tileC: array<Output, ROWS * COLS>;
 
 fn loadA(row: u32, k: u32) -> Input {
-  if (EDGES && (row >= shape.m || k >= shape.k)) { return Input(); }
-  return a[row * shape.k + k];
+  let inside = !EDGES | ((row < shape.m) & (k < shape.k));
+  return select(Input(), a[row * shape.k + k], inside);
 }
 
 fn loadB(k: u32, col: u32) -> Input {
-  if (EDGES && (k >= shape.k || col >= shape.n)) { return Input(); }
-  return b[k * shape.n + col];
+  let inside = !EDGES | ((k < shape.k) & (col < shape.n));
+  return select(Input(), b[k * shape.n + col], inside);
 }
 
 @compute @workgroup_size(THREADS)${pinned ? ` @subgroup_size(${lanes})` : ''}

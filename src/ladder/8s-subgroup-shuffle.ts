@@ -35,13 +35,13 @@ struct Shape { m: u32, n: u32, k: u32 }
 @group(0) @binding(3) var<storage, read_write> c: array<f32>;
 
 fn loadA(row: u32, k: u32) -> f32 {
-  if (EDGES && (row >= shape.m || k >= shape.k)) { return 0.0; }
-  return a[row * shape.k + k];
+  let inside = !EDGES | ((row < shape.m) & (k < shape.k));
+  return select(0.0, a[row * shape.k + k], inside);
 }
 
 fn loadB(k: u32, col: u32) -> f32 {
-  if (EDGES && (k >= shape.k || col >= shape.n)) { return 0.0; }
-  return b[k * shape.n + col];
+  let inside = !EDGES | ((k < shape.k) & (col < shape.n));
+  return select(0.0, b[k * shape.n + col], inside);
 }
 
 @compute @workgroup_size(${SUBGROUPS} * LANES)${pinned ? ` @subgroup_size(${lanes})` : ''}
