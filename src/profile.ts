@@ -67,9 +67,13 @@ type AdapterInfo = GPUAdapterInfo & { readonly subgroupMatrixConfigs?: Iterable<
  *
  * @param source a GPUDevice or a GPUAdapter
  * @param wgslFeatures the WGSL language features of the `GPU` object it came from
+ * @param info the adapter's info: a Dawn device's own copy of it lists no matrix shapes
  */
-export function profileOf(source: GPUDevice | GPUAdapter, wgslFeatures: Iterable<string> = []): Profile {
-  const info: AdapterInfo = 'adapterInfo' in source ? source.adapterInfo : source.info;
+export function profileOf(
+  source: GPUDevice | GPUAdapter,
+  wgslFeatures: Iterable<string> = [],
+  info: AdapterInfo = 'adapterInfo' in source ? source.adapterInfo : source.info,
+): Profile {
   const features = [...source.features].sort();
   const subgroups = features.includes('subgroups');
   const limits = Object.fromEntries(

@@ -80,7 +80,7 @@ async function open(
   if (!adapter)
     return { missing: wanted ? 'no adapter has that in its name' : 'the machine shows no GPU to WebGPU' };
   const device = await requestDevice(adapter);
-  const profile = profileOf(device, gpu.wgslLanguageFeatures);
+  const profile = profileOf(device, gpu.wgslLanguageFeatures, adapter.info);
   return {
     gpu,
     device,
