@@ -182,7 +182,7 @@ function timesFor(profile: Profile, minTime: number, signal: AbortSignal | undef
 }
 
 /** Runs the program once on a poisoned, fenced C and holds what it wrote against float64. */
-async function check(
+export async function check(
   device: GPUDevice,
   encode: (pass: GPUComputePassEncoder) => void,
   program: RungProgram,

@@ -1,0 +1,78 @@
+/** Every rung on every shape, each with poison, canaries and a float64 reference; once on each driver. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { findRungs, RUNGS } from '../../src/ladder/rungs.ts';
+import { driver, useTestGpu } from './device.ts';
+import { multiply, operandsOf } from './multiply.ts';
+import { SHAPES } from './shapes.ts';
+
+const gpu = useTestGpu();
+
+/** What a driver cannot run, and exactly why. Every other rung has to run. */
+const MISSING: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  swiftshader: { '8': 'the device has no `chromium-experimental-subgroup-matrix`' },
+  'lavapipe-25': { '8': 'the device has no `chromium-experimental-subgroup-matrix`' },
+  'lavapipe-26': {},
+};
+
+const runs = RUNGS.filter(({ rung }) => !(rung in MISSING[driver]));
+
+for (const rung of runs) {
+  describe(`rung ${rung.rung} ${rung.id}`, () => {
+    test('runs on this driver', () => expect(rung.missing(gpu().profile)).toBeNull());
+
+    test.each([...SHAPES])('%s', async (_, shape) => {
+      const verdict = await multiply(gpu(), rung, shape, ...operandsOf(shape));
+      expect(verdict.failure).toBeNull();
+      expect(verdict.worst).toBeLessThanOrEqual(1);
+    });
+  });
+}
+
+for (const [rung, reason] of Object.entries(MISSING[driver])) {
+  test(`rung ${rung} cannot run here: ${reason}`, () => {
+    expect(findRungs(rung)[0].missing(gpu().profile)).toBe(reason);
+  });
+}
+
+describe('what the rungs take from the device', () => {
+  const lanes = driver === 'swiftshader' ? 4 : 8;
+  const details =
+    driver === 'lavapipe-26'
+      ? { '8s': '8 lanes', '8': 'f16→f32 8×8×8, 8 lanes' }
+      : { '8s': `${lanes} lanes` };
+  test.each(Object.entries(details))('rung %s: %s', (rung, detail) => {
+    expect(findRungs(rung)[0].build({ m: 1, n: 1, k: 1 }, gpu().profile).detail).toBe(detail);
+  });
+});
+
+describe('any rung, any shape', () => {
+  const size = fc.integer({ min: 1, max: 70 });
+  test('random shapes and seeds', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...runs),
+        fc.record({ m: size, n: size, k: size }),
+        fc.integer(),
+        async (rung, shape, seed) => {
+          const verdict = await multiply(gpu(), rung, shape, ...operandsOf(shape, seed));
+          expect(verdict.failure).toBeNull();
+        },
+      ),
+      { numRuns: 60, seed: 2026 },
+    );
+  });
+});
+
+describe('NaN and infinity in A and B reach exactly the cells that they should', () => {
+  const shape = { m: 33, n: 18, k: 17 };
+  const plain = runs.filter(({ rung }) => rung !== '8');
+  test.each(plain.map(rung => [rung.id, rung] as const))('%s', async (_, rung) => {
+    const [a, b] = operandsOf(shape);
+    a[3 * shape.k + 5] = Number.NaN;
+    a[20 * shape.k + 16] = Number.POSITIVE_INFINITY;
+    b[2 * shape.n + 17] = Number.NEGATIVE_INFINITY;
+    const verdict = await multiply(gpu(), rung, shape, a, b);
+    expect(verdict.failure).toBeNull();
+  });
+});
