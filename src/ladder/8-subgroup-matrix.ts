@@ -148,20 +148,24 @@ export function chooseMatrix(profile: Profile): Omit<Variant, 'edges'> | { reado
   }
   const subgroup = subgroupSizeFor(profile);
   if ('missing' in subgroup) return subgroup;
-  const offered = profile.matrixConfigs.filter(
-    config =>
-      (config.componentType !== 'f16' && config.resultComponentType !== 'f16') ||
-      profile.features.includes('shader-f16'),
+  const { maxComputeWorkgroupStorageSize: memory } = profile.limits;
+  const known = TYPES.flatMap(([input, output]) =>
+    profile.matrixConfigs
+      .filter(config => config.componentType === input && config.resultComponentType === output)
+      .sort((x, y) => y.M * y.N * y.K - x.M * x.N * x.K),
   );
-  for (const [input, output] of TYPES) {
-    const config = offered
-      .filter(
-        ({ componentType, resultComponentType }) => componentType === input && resultComponentType === output,
-      )
-      .filter(config => workgroupMemory(config) <= profile.limits.maxComputeWorkgroupStorageSize)
-      .sort((x, y) => y.M * y.N * y.K - x.M * x.N * x.K)[0];
-    if (config) return { config, lanes: subgroup.size, pinned: subgroup.pinned };
+  const usable = known.filter(
+    config => config.componentType === 'f32' || profile.features.includes('shader-f16'),
+  );
+  const config = usable.find(config => workgroupMemory(config) <= memory);
+  if (config) return { config, lanes: subgroup.size, pinned: subgroup.pinned };
+  if (usable.length > 0) {
+    const least = Math.min(...usable.map(workgroupMemory));
+    return {
+      missing: `the smallest matrix that the device offers needs ${least} bytes of workgroup memory, the device has ${memory}`,
+    };
   }
+  if (known.length > 0) return { missing: 'the device has f16 matrices only, and no `shader-f16`' };
   const types = profile.matrixConfigs.map(config => `${config.componentType}→${config.resultComponentType}`);
   return {
     missing: `no f32 or f16 matrices among those the device offers (${[...new Set(types)].join(', ') || 'none'})`,
