@@ -1,6 +1,7 @@
 /** Every rung on every shape, each with poison, canaries and a float64 reference; once on each driver. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { subgroupShuffle } from '../../src/ladder/8s-subgroup-shuffle.ts';
 import { findRungs, RUNGS } from '../../src/ladder/rungs.ts';
 import { driver, useTestGpu } from './device.ts';
 import { multiply, operandsOf } from './multiply.ts';
@@ -44,6 +45,15 @@ describe('what the rungs take from the device', () => {
   test.each(Object.entries(details))('rung %s: %s', (rung, detail) => {
     expect(findRungs(rung)[0].build({ m: 1, n: 1, k: 1 }, gpu().profile).detail).toBe(detail);
   });
+});
+
+test('rung 8s with a pinned subgroup size, as where the device offers a range', async () => {
+  const { device, profile } = gpu();
+  const range = { ...profile, subgroupMinSize: 2 };
+  const shape = { m: 33, n: 18, k: 17 };
+  expect(subgroupShuffle.build(shape, range).passes[0].wgsl).toContain('@subgroup_size');
+  const verdict = await multiply({ device, profile: range }, subgroupShuffle, shape, ...operandsOf(shape));
+  expect(verdict.failure).toBeNull();
 });
 
 describe('any rung, any shape', () => {

@@ -14,7 +14,7 @@ export const operandsOf = ({ m, n, k }: Shape, seed = 1) =>
 
 /** Runs a rung on A and B, with C poisoned and fenced, and holds the result against float64. */
 export async function multiply(
-  { device, profile }: OpenGpu,
+  { device, profile }: Pick<OpenGpu, 'device' | 'profile'>,
   rung: Rung,
   shape: Shape,
   a: Values,
