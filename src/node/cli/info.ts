@@ -1,10 +1,10 @@
 /** `webgemm info`: what this machine's GPU offers, and which rungs run on it. */
 import { Command } from 'commander';
+import { programFor } from '../../ladder/multiply.ts';
 import { RUNGS } from '../../ladder/rungs.ts';
 import { recordAdapter } from '../../measure/record.ts';
 import { createTimer } from '../../measure/timer.ts';
 import type { Profile } from '../../profile.ts';
-import { brokenLimit } from '../../program.ts';
 import type { OpenGpu } from '../gpu.ts';
 import { SOFTWARE_GPUS, softwareGpu } from '../software.ts';
 import { adapterName, backendOf, bytes, colours } from './format.ts';
@@ -46,11 +46,9 @@ async function collect({ device, profile, runtime }: OpenGpu, version: string) {
 
 /** Whether a rung runs here, tried on a small product: why not, or what it takes from the device. */
 function fitness(rung: (typeof RUNGS)[number], profile: Profile) {
-  const missing = rung.missing(profile);
-  if (missing) return { runs: false, reason: missing, detail: null };
-  const program = rung.build({ m: 64, n: 64, k: 64 }, profile);
-  const reason = brokenLimit(program, profile);
-  return { runs: reason === null, reason, detail: program.detail || null };
+  const program = programFor(rung, { m: 64, n: 64, k: 64 }, profile);
+  if (typeof program === 'string') return { runs: false, reason: program, detail: null };
+  return { runs: true, reason: null, detail: program.detail || null };
 }
 
 function describe({
