@@ -44,6 +44,19 @@ export const ceilDiv = (size: number, tile: number): number => Math.ceil(size / 
 /** `size` rounded up to a multiple of `tile`. */
 export const roundUp = (size: number, tile: number): number => ceilDiv(size, tile) * tile;
 
+/** Workgroups a dimension may have on every device. */
+const MAX_GRID = 65535;
+
+/**
+ * A grid of at least `total` workgroups, folded into y where x would be too long. The shader finds its number with
+ * WGSL_WORKGROUP_INDEX and leaves if that is past the end.
+ */
+export function foldGrid(total: number): [x: number, y: number, z: number] {
+  if (total <= MAX_GRID) return [total, 1, 1];
+  const y = ceilDiv(total, MAX_GRID);
+  return [ceilDiv(total, y), y, 1];
+}
+
 /** The first limit of the device that the program would break, as one line, or null. */
 export function brokenLimit(program: Program, { limits }: Profile): string | null {
   for (const { label, workgroups, threads, workgroupMemory } of program.passes) {

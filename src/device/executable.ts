@@ -11,25 +11,34 @@ export class Executable {
   readonly #device: GPUDevice;
   readonly #pipelines: readonly GPUComputePipeline[];
   readonly #own: Readonly<Record<string, GPUBuffer>>;
+  readonly #lent: Readonly<Record<string, GPUBuffer>>;
 
   private constructor(
     device: GPUDevice,
     program: Program,
     pipelines: readonly GPUComputePipeline[],
     own: Record<string, GPUBuffer>,
+    lent: Readonly<Record<string, GPUBuffer>>,
   ) {
     this.#device = device;
     this.program = program;
     this.#pipelines = pipelines;
     this.#own = own;
+    this.#lent = lent;
   }
 
   /**
    * Compiles a program's passes and makes the small buffers that belong to it.
    *
+   * @param scratch buffers of the caller's for the program's scratch memory; made here where they are left out
+   *
    * @throws GemmError `compilation-failed`, or `out-of-memory` for the scratch buffers
    */
-  static async create(device: GPUDevice, program: Program): Promise<Executable> {
+  static async create(
+    device: GPUDevice,
+    program: Program,
+    scratch: Readonly<Record<string, GPUBuffer>> = {},
+  ): Promise<Executable> {
     const pipelines = await Promise.all(program.passes.map(pass => pipelineOf(device, pass)));
     const own: Record<string, GPUBuffer> = {};
     for (const [name, data] of Object.entries(program.uniforms)) {
@@ -45,9 +54,9 @@ export class Executable {
       own[name] = buffer;
     }
     for (const [name, size] of Object.entries(program.scratch)) {
-      own[name] = await createBuffer(device, name, size, GPUBufferUsage.STORAGE);
+      if (!scratch[name]) own[name] = await createBuffer(device, name, size, GPUBufferUsage.STORAGE);
     }
-    return new Executable(device, program, pipelines, own);
+    return new Executable(device, program, pipelines, own, scratch);
   }
 
   /** Makes the bind groups for these operands, once; the result can be encoded any number of times. */
@@ -59,7 +68,7 @@ export class Executable {
         layout: pipeline.getBindGroupLayout(0),
         entries: pass.bindings.map(({ buffer }, binding) => ({
           binding,
-          resource: buffers[buffer] ?? { buffer: this.#own[buffer] },
+          resource: buffers[buffer] ?? { buffer: this.#lent[buffer] ?? this.#own[buffer] },
         })),
       });
       return { pipeline, bindGroup, workgroups: pass.workgroups };

@@ -1,0 +1,39 @@
+/**
+ * A rough model of a kernel's time, for ranking kernels that were not measured: arithmetic and memory traffic overlap,
+ * so the longer of the two counts; a grid that does not fill the device wastes its share; every dispatch costs a little.
+ * The rates are those of no device: only their ratios matter, and tuning replaces all of it.
+ */
+const RATE = {
+  /** Multiply-adds in f32, in operations a millisecond. */
+  fma: 50e9,
+  /** Matrix units with f16 inputs. */
+  matrix: 400e9,
+  /** 8-bit dot products. */
+  dot: 200e9,
+} as const;
+const BYTES_PER_MS = 3e9;
+const DISPATCH_MS = 0.003;
+/** Threads that keep a large device busy. */
+const THREADS = 64 * 1024;
+
+export interface Cost {
+  readonly operations: number;
+  readonly unit: keyof typeof RATE;
+  /** Share of the unit's rate that the kernel reaches on large problems. */
+  readonly efficiency: number;
+  /** Bytes through device memory. */
+  readonly bytes: number;
+  /** Threads of the grid. */
+  readonly threads: number;
+  readonly dispatches: number;
+}
+
+export function estimateMs({ operations, unit, efficiency, bytes, threads, dispatches }: Cost): number {
+  const busy = Math.min(1, Math.max(threads, 1) / THREADS);
+  // A few threads are enough to saturate memory long before they saturate arithmetic.
+  const busyMemory = Math.min(1, 4 * busy);
+  return (
+    dispatches * DISPATCH_MS +
+    Math.max(operations / (RATE[unit] * efficiency * busy), bytes / (BYTES_PER_MS * busyMemory))
+  );
+}

@@ -1,0 +1,225 @@
+/**
+ * The frame around every kernel of the library: the parameters, the operands, where their elements lie, and what
+ * becomes of a finished sum on its way into C. A kernel adds its `main` to it.
+ *
+ * Everything that varies from call to call without changing the code is a uniform, so that problems of one kind share
+ * a pipeline; what changes the code (types, transposes, activation) is in the source.
+ */
+import { type Activation, isInteger, type Operand, type Problem } from '../problem.ts';
+import { type Binding, reads, uniform, writes } from '../program.ts';
+
+export interface Frame {
+  /** WGSL: directives, declarations, `loadA`, `loadB`, `storeC`. */
+  readonly wgsl: string;
+  readonly bindings: readonly Binding[];
+  /** Contents of the uniform `params`. */
+  readonly params: Uint32Array;
+}
+
+export interface FrameOptions {
+  /** Elements of A and B that one array element holds: 4 gives `array<vec4<…>>`, allowed where `vectorizes` says so. */
+  readonly vectorA?: 1 | 4;
+  readonly vectorB?: 1 | 4;
+  /** Further directives, such as `enable subgroups;`. */
+  readonly enable?: readonly string[];
+  /**
+   * `finished`: storeC applies alpha, beta, bias, activation and the rest. `partial`: it stores the bare sum into the
+   * scratch buffer `partial`, m×n for each product and each of `slices` parts of K.
+   */
+  readonly store?: 'finished' | 'partial';
+  /** Parts that K is cut into (split-K); 1 if left out. */
+  readonly slices?: number;
+}
+
+/** Whether every row of an operand can be read in vectors of `width` elements: nothing but whole, aligned vectors. */
+export function vectorizes(operand: Operand, rowLength: number, width: number): boolean {
+  return [rowLength, operand.ld, operand.offset, operand.stride].every(size => size % width === 0);
+}
+
+/** Elements in a stored row of A and of B. */
+export const rowLengthA = ({ m, k, a }: Problem): number => (a.trans ? m : k);
+export const rowLengthB = ({ n, k, b }: Problem): number => (b.trans ? k : n);
+
+/** The type that sums are held in, and that the epilogue computes with. */
+export const sumType = (problem: Problem): 'f32' | 'i32' => (isInteger(problem.a.type) ? 'i32' : 'f32');
+
+export function frame(problem: Problem, options: FrameOptions = {}): Frame {
+  const { vectorA = 1, vectorB = 1, enable = [], store = 'finished', slices = 1 } = options;
+  const { a, b, c } = problem;
+  const sum = sumType(problem);
+  const directives = [...([a.type, b.type, c.type].includes('f16') ? ['enable f16;'] : []), ...enable];
+  const partial = store === 'partial';
+  const bindings: Binding[] = [uniform('params'), reads('a'), reads('b'), writes(partial ? 'partial' : 'c')];
+  const extra = partial ? [] : epilogueOperands(problem);
+  for (const name of extra) bindings.push(reads(name));
+
+  const wgsl = /* wgsl */ `${directives.map(line => `${line}\n`).join('')}
+alias Sum = ${sum};
+
+struct Params {
+  m: u32, n: u32, k: u32, batch: u32,
+  lda: u32, ldb: u32, ldc: u32, slices: u32,
+  offsetA: u32, offsetB: u32, offsetC: u32, depth: u32,
+  strideA: u32, strideB: u32, strideC: u32, tilesK: u32,
+  alpha: Sum, beta: Sum, clipMin: f32, clipMax: f32,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> a: array<${storedType(a, vectorA)}>;
+@group(0) @binding(2) var<storage, read> b: array<${storedType(b, vectorB)}>;
+@group(0) @binding(3) var<storage, read_write> ${partial ? 'partial: array<Sum>' : `c: array<${c.type}>`};
+${extra.map((name, i) => `@group(0) @binding(${4 + i}) var<storage, read> ${name}: array<${c.type}>;\n`).join('')}
+fn indexA(batch: u32, row: u32, k: u32) -> u32 {
+  return params.offsetA + batch * params.strideA + ${a.trans ? 'k * params.lda + row' : 'row * params.lda + k'};
+}
+
+fn indexB(batch: u32, k: u32, col: u32) -> u32 {
+  return params.offsetB + batch * params.strideB + ${b.trans ? 'col * params.ldb + k' : 'k * params.ldb + col'};
+}
+
+fn elementA(index: u32) -> Sum { return ${elementOf('a', a, vectorA)}; }
+fn elementB(index: u32) -> Sum { return ${elementOf('b', b, vectorB)}; }
+
+// An element of A or B, or 0 outside of it.
+fn loadA(batch: u32, row: u32, k: u32) -> Sum {
+  return select(Sum(), elementA(indexA(batch, row, k)), (row < params.m) & (k < params.k));
+}
+
+fn loadB(batch: u32, k: u32, col: u32) -> Sum {
+  return select(Sum(), elementB(indexB(batch, k, col)), (k < params.k) & (col < params.n));
+}
+
+${partial ? storePartial : storeFinished(problem)}
+`;
+  return { wgsl: wgsl.trimStart(), bindings, params: paramsOf(problem, slices) };
+}
+
+/** Where each part's bare sums go; a reduction adds them up and finishes them. */
+const storePartial = /* wgsl */ `// \`slice\` is this workgroup's part of K.
+fn storeC(batch: u32, row: u32, col: u32, sum: Sum, slice: u32) {
+  if (row < params.m && col < params.n) {
+    partial[((slice * params.batch + batch) * params.m + row) * params.n + col] = sum;
+  }
+}`;
+
+/** Names of the operands that finishing needs beside C. */
+export function epilogueOperands(problem: Problem): string[] {
+  return [...(problem.bias === 'none' ? [] : ['bias']), ...(problem.residual ? ['residual'] : [])];
+}
+
+/** WGSL for `storeC`: alpha, beta, bias, activation, residual and the caller's expression, in that order. */
+export function storeFinished({ c, beta, bias, activation, residual, epilogue, alpha }: Problem): string {
+  const steps = [
+    `var value = ${alpha === 1 ? 'sum' : 'params.alpha * sum'};`,
+    // beta = 0 must not read C: it may hold anything, NaN too.
+    ...(beta === 0 ? [] : ['value += params.beta * Sum(c[index]);']),
+    ...(bias === 'none' ? [] : [`value += Sum(bias[${bias === 'row' ? 'col' : 'row'}]);`]),
+    ...(activation === 'none' ? [] : ['value = activate(value);']),
+    ...(residual ? ['value += Sum(residual[index]);'] : []),
+    ...(epilogue ? [`value = custom(value, row, col, batch);`] : []),
+    `c[index] = ${c.type}(value);`,
+  ];
+  return /* wgsl */ `${activation === 'none' ? '' : `${activate(activation)}\n\n`}${
+    epilogue
+      ? `fn custom(value: Sum, row: u32, col: u32, batch: u32) -> Sum {\n  return ${epilogue};\n}\n\n`
+      : ''
+  }fn storeC(batch: u32, row: u32, col: u32, sum: Sum) {
+  if (row < params.m && col < params.n) {
+    let index = params.offsetC + batch * params.strideC + row * params.ldc + col;
+    ${steps.join('\n    ')}
+  }
+}`;
+}
+
+function storedType({ type }: Operand, width: 1 | 4): string {
+  // 8-bit integers lie four to a word: WGSL has no 8-bit arrays.
+  const scalar = isInteger(type) ? 'u32' : type;
+  return width === 1 || isInteger(type) ? scalar : `vec4<${scalar}>`;
+}
+
+function elementOf(array: string, { type }: Operand, width: 1 | 4): string {
+  if (type === 'i8') return `extractBits(i32(${array}[index / 4]), 8 * (index % 4), 8)`;
+  if (type === 'u8') return `i32(extractBits(${array}[index / 4], 8 * (index % 4), 8))`;
+  return width === 4 ? `Sum(${array}[index / 4][index % 4])` : `Sum(${array}[index])`;
+}
+
+/** Comparisons instead of min, max and clamp: those may turn a NaN into a number. */
+function activate(activation: Exclude<Activation, 'none'>): string {
+  if (typeof activation !== 'string') {
+    return /* wgsl */ `fn activate(x: Sum) -> Sum {
+  let low = Sum(params.clipMin);
+  let high = Sum(params.clipMax);
+  return select(select(x, low, x < low), high, x > high);
+}`;
+  }
+  return {
+    relu: `fn activate(x: Sum) -> Sum { return select(x, Sum(), x < Sum()); }`,
+    sigmoid: `fn activate(x: Sum) -> Sum { return 1.0 / (1.0 + exp(-x)); }`,
+    silu: `fn activate(x: Sum) -> Sum { return x / (1.0 + exp(-x)); }`,
+    tanh: `${TANH}
+fn activate(x: Sum) -> Sum { return tanhOf(x); }`,
+    'gelu-tanh': `${TANH}
+fn activate(x: Sum) -> Sum {
+  return 0.5 * x * (1.0 + tanhOf(0.7978845608028654 * (x + 0.044715 * x * x * x)));
+}`,
+    gelu: GELU,
+  }[activation];
+}
+
+/** Some drivers' tanh overflows to NaN; beyond ±15 it is ±1 in f32. */
+const TANH = /* wgsl */ `fn tanhOf(x: f32) -> f32 {
+  return select(tanh(x), sign(x), abs(x) > 15.0);
+}`;
+
+/** x·Φ(x) with erf from Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26: absolute error below 1.5e-7. */
+const GELU = /* wgsl */ `fn activate(x: Sum) -> Sum {
+  let z = abs(x) * 0.7071067811865476;
+  let t = 1.0 / (1.0 + 0.3275911 * z);
+  let polynomial = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))));
+  let erf = sign(x) * (1.0 - polynomial * exp(-z * z));
+  return 0.5 * x * (1.0 + erf);
+}`;
+
+const bits = new DataView(new ArrayBuffer(4));
+const floatBits = (value: number): number => {
+  bits.setFloat32(0, value);
+  return bits.getUint32(0);
+};
+
+function paramsOf(problem: Problem, slices: number): Uint32Array {
+  const { m, n, k, batch, a, b, c, alpha, beta, activation } = problem;
+  const scalar = (value: number) => (sumType(problem) === 'i32' ? value >>> 0 : floatBits(value));
+  const [clipMin, clipMax] = typeof activation === 'string' ? [0, 0] : activation.clip;
+  return Uint32Array.from([
+    ...[m, n, k, batch],
+    ...[a.ld, b.ld, c.ld, slices],
+    ...[a.offset, b.offset, c.offset, Math.ceil(k / slices)],
+    ...[a.stride, b.stride, c.stride, 0],
+    ...[scalar(alpha), scalar(beta), floatBits(clipMin), floatBits(clipMax)],
+  ]);
+}
+
+/**
+ * WGSL: which product and which tile of it a workgroup makes. The grid may be folded and is walked in bands of
+ * 8 tile rows, so that workgroups that run together share what they read through the L2 cache.
+ */
+export const tileOf = (rows: number, cols: number): string => /* wgsl */ `
+struct Tile { valid: bool, batch: u32, slice: u32, row: u32, col: u32 }
+
+fn tileOf(group: vec3u, groups: vec3u) -> Tile {
+  let tilesM = (params.m + ${rows - 1}) / ${rows};
+  let tilesN = (params.n + ${cols - 1}) / ${cols};
+  let tiles = tilesM * tilesN;
+  var index = group.y * groups.x + group.x;
+  let valid = index < tiles * params.batch * params.slices;
+  let product = index / tiles;
+  index %= tiles;
+  let band = index / (8 * tilesN);
+  let bandRows = min(8, tilesM - band * 8);
+  index -= band * 8 * tilesN;
+  return Tile(
+    valid, product % params.batch, product / params.batch,
+    (band * 8 + index % bandRows) * ${rows}, index / bandRows * ${cols},
+  );
+}
+`;
