@@ -6,45 +6,27 @@ import { BarChart } from 'echarts/charts';
 import { GridComponent, TitleComponent } from 'echarts/components';
 import { init, use } from 'echarts/core';
 import { SVGRenderer } from 'echarts/renderers';
-import type { LadderRecord } from './record.ts';
+import type { LadderRecord, RungRecord } from './record.ts';
 
 use([BarChart, GridComponent, TitleComponent, SVGRenderer]);
 
 const WIDTH = 960;
 const ROW = 44;
+const LABELS = 330;
 const INK = '#1f2933';
 const FAINT = '#66727f';
 
-/** @param ideas the one idea of each rung by its id */
+/** @param ideas the one idea of each rung, by its id */
 export function ladderChart(record: LadderRecord, ideas: readonly { id: string; idea: string }[]): string {
-  const { adapter, problem, rungs, runtime } = record;
-  const labels = rungs.map(
-    ({ rung, id }) => `{rung|${rung}} ${ideas.find(one => one.id === id)?.idea ?? id}`,
-  );
-  const chart = init(null, null, {
-    renderer: 'svg',
-    ssr: true,
-    width: WIDTH,
-    height: 120 + ROW * rungs.length,
-  });
+  const { rungs } = record;
+  const height = 120 + ROW * rungs.length;
+  const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height });
   chart.setOption({
     animation: false,
     backgroundColor: '#ffffff',
     textStyle: { fontFamily: 'system-ui, sans-serif', color: INK },
-    title: {
-      text: `The matmul ladder, ${problem.m}×${problem.n}×${problem.k}`,
-      subtext: [
-        adapter.device || adapter.description,
-        adapter.software ? 'a software GPU' : adapter.description,
-        `${runtime.name} ${runtime.version}`,
-        record.date.slice(0, 10),
-      ].join(' · '),
-      left: 24,
-      top: 16,
-      textStyle: { color: INK, fontSize: 18 },
-      subtextStyle: { color: FAINT },
-    },
-    grid: { left: 24, right: 170, top: 84, bottom: 28, containLabel: true },
+    title: titleOf(record),
+    grid: { left: 24 + LABELS, right: 150, top: 84, bottom: 40 },
     xAxis: {
       type: 'value',
       name: 'GFLOP/s',
@@ -55,28 +37,18 @@ export function ladderChart(record: LadderRecord, ideas: readonly { id: string; 
     yAxis: {
       type: 'category',
       inverse: true,
-      data: labels,
+      data: rungs.map(({ rung, id }) => `${rung}  ${ideas.find(one => one.id === id)?.idea ?? id}`),
       axisTick: { show: false },
-      axisLabel: {
-        color: INK,
-        fontSize: 13,
-        rich: { rung: { fontWeight: 'bold', width: 24, fontSize: 13 } },
-      },
+      axisLabel: { color: INK, fontSize: 13, align: 'left', margin: LABELS },
     },
     series: [
       {
         type: 'bar',
         barWidth: '62%',
         itemStyle: { color: '#2f6fde', borderRadius: [0, 3, 3, 0] },
-        // A rung without a figure has an empty bar that says why.
-        data: rungs.map(({ gflops, overBelow, status }) => ({
-          value: gflops ?? 0,
-          label: {
-            show: true,
-            position: 'right' as const,
-            color: INK,
-            formatter: gflops === null ? status : barLabel(gflops, overBelow),
-          },
+        data: rungs.map(rung => ({
+          value: rung.gflops ?? 0,
+          label: { show: true, position: 'right', color: INK, formatter: labelOf(rung) },
         })),
       },
     ],
@@ -86,7 +58,27 @@ export function ladderChart(record: LadderRecord, ideas: readonly { id: string; 
   return svg;
 }
 
-function barLabel(gflops: number, overBelow: number | null): string {
+function titleOf({ adapter, problem, runtime, date }: LadderRecord): object {
+  const facts = [
+    adapter.device.replace(/-+$/, ''),
+    adapter.description,
+    ...(adapter.software ? ['a software GPU'] : []),
+    `${runtime.name} ${runtime.version}`,
+    date.slice(0, 10),
+  ];
+  return {
+    text: `The matmul ladder, ${problem.m}×${problem.n}×${problem.k}`,
+    subtext: facts.filter(Boolean).join(' · '),
+    left: 24,
+    top: 16,
+    textStyle: { color: INK, fontSize: 18 },
+    subtextStyle: { color: FAINT },
+  };
+}
+
+/** A rung without a figure has an empty bar that says why. */
+function labelOf({ gflops, overBelow, status }: RungRecord): string {
+  if (gflops === null) return status === 'unsupported' ? 'not on this device' : status.toUpperCase();
   const figure = gflops.toLocaleString('en-US', { maximumSignificantDigits: 4 });
   return overBelow === null ? figure : `${figure}  (× ${overBelow.toFixed(2)})`;
 }

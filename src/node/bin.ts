@@ -6,4 +6,10 @@ import { main } from './cli/main.ts';
 // package.json lies two folders up both from here and from dist/bin, where the bundle of this file is put.
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
+// A reader that has seen enough, such as `| head`, is no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  throw error;
+});
+
 process.exitCode = await main(process.argv.slice(2), version);

@@ -48,7 +48,7 @@ function fixed(value: number, significant: number): string {
 
 /** The adapter's own name, and the driver's where it tells that too. */
 export function adapterName(profile: Profile): string {
-  const name = describeProfile(profile);
+  const name = describeProfile(profile).replace(/-+$/, ''); // Dawn turns a name's brackets into dashes
   const driver = profile.description;
   return driver && driver !== name ? `${name} (${driver})` : name;
 }

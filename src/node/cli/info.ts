@@ -11,7 +11,7 @@ import { adapterName, backendOf, bytes, colours } from './format.ts';
 import { type GpuOptions, openOptions, withGpuOptions } from './options.ts';
 import { withGpu } from './session.ts';
 
-export function infoCommand(version: string, _finish: (exitCode: number) => void): Command {
+export function infoCommand(version: string): Command {
   const command = new Command('info')
     .description("Show the GPU's features, limits, subgroups, matrices and timer, and which rungs run on it.")
     .option('--json', 'print one JSON document');

@@ -165,17 +165,22 @@ function heading({ profile, runtime }: OpenGpu, { shape, note, screen }: LadderR
 }
 
 function footer(record: LadderRecord, { rungs, screen, svg }: LadderRun): string {
-  const { dim } = screen.colour;
+  const { bold, dim } = screen.colour;
   const { kind, resolutionNs } = record.timer;
   const clock =
-    kind === 'gpu-timestamp'
-      ? `GPU timestamps${resolutionNs ? ` in steps of ${resolutionNs} ns` : ''}`
-      : 'wall clock';
+    kind === 'wall-clock'
+      ? 'wall clock'
+      : `GPU timestamps${resolutionNs ? `, steps of ${resolutionNs} ns` : ''}`;
   const legend = [
-    `time: median of one product, ${clock}; spread: its middle half`,
-    'error: ‖C − ref‖ / ‖ref‖ against float64; × below: over the rung below, 8 and 8s both over 7',
+    `time, spread  median of one product, its middle half (${clock})`,
+    'error         ‖C − ref‖ / ‖ref‖ against float64, of the halves where a rung takes f16',
+    '× below       over the rung below; 8 and 8s both stand on 7',
   ];
   const bars = barChart(rungs, record.rungs, { width: screen.width, colour: screen.colour });
-  const parts = [dim(legend.join('\n')), bars && `GFLOP/s\n${bars}`, svg && `The chart is in ${svg.path}.`];
+  const parts = [
+    dim(legend.join('\n')),
+    bars && `${bold('GFLOP/s')}\n${bars}`,
+    svg && `The chart is in ${svg.path}.`,
+  ];
   return `\n${parts.filter(Boolean).join('\n\n')}`;
 }

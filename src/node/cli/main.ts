@@ -21,8 +21,8 @@ export async function main(args: readonly string[], version: string): Promise<nu
     .showSuggestionAfterError()
     .exitOverride()
     .configureOutput({ outputError: () => {} });
-  for (const command of [ladderCommand, infoCommand, matmulCommand]) {
-    program.addCommand(command(version, finish).copyInheritedSettings(program));
+  for (const command of [ladderCommand(version, finish), infoCommand(version), matmulCommand()]) {
+    program.addCommand(command.copyInheritedSettings(program));
   }
   try {
     if (args.length === 0) program.outputHelp();
@@ -50,7 +50,7 @@ function report(error: unknown): number {
 
 /** One line: what is wrong; what to do. */
 function complain(what: string, todo: string): void {
-  const hint = todo.replace(/^[A-Z][a-z]*\b/, word => word.toLowerCase());
+  const hint = todo.replace(/^[A-Z][a-z]+\b/, word => word.toLowerCase());
   const line = [what, hint].filter(Boolean).join('; ');
   process.stderr.write(`webgemm: ${line.replace(/\s*\n\s*/g, ' ')}\n`);
 }

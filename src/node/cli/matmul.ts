@@ -16,7 +16,7 @@ interface MatmulOptions extends GpuOptions {
   readonly rung?: string;
 }
 
-export function matmulCommand(_version: string, _finish: (exitCode: number) => void): Command {
+export function matmulCommand(): Command {
   const command = new Command('matmul')
     .description(
       'Multiply two matrices from NumPy files (float32 or float16, C or Fortran order). C is float16 where both\n' +

@@ -1,6 +1,9 @@
 import { type OpenGpu, type OpenOptions, openGpu } from '../gpu.ts';
 import type { OutputFile } from './output.ts';
 
+/** What ends a command from outside, and the exit code that a shell expects of it. */
+const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
+
 /**
  * Opens a GPU for `work` and closes it whatever happens. Ctrl-C closes it, removes the unfinished output, calls
  * `onInterrupt` (to restore the terminal) and ends the process with 130.
@@ -11,19 +14,22 @@ export async function withGpu<T>(
   { output, onInterrupt }: { output?: OutputFile | undefined; onInterrupt?: () => void } = {},
 ): Promise<T> {
   let opened: OpenGpu | undefined;
-  const interrupt = () => {
-    onInterrupt?.();
+  const leave = () => {
     output?.discard();
     opened?.close();
-    process.exit(130);
   };
-  process.once('SIGINT', interrupt);
+  const interrupt = (signal: keyof typeof SIGNALS) => {
+    onInterrupt?.();
+    leave();
+    process.exit(SIGNALS[signal]);
+  };
+  const signals = Object.keys(SIGNALS) as (keyof typeof SIGNALS)[];
+  for (const signal of signals) process.once(signal, interrupt);
   try {
     opened = await openGpu(options);
     return await work(opened);
   } finally {
-    process.off('SIGINT', interrupt);
-    output?.discard();
-    opened?.close();
+    for (const signal of signals) process.off(signal, interrupt);
+    leave();
   }
 }

@@ -76,7 +76,7 @@ export function ladderTable(
         wrong: colour.red.bold('WRONG'),
         failed: colour.red.bold('FAILED'),
       }[record.status];
-      table.push([...name, across(`  ${status}  ${record.reason}`)]);
+      table.push([...name, across(`  ${status}  ${record.reason?.replace(/\s+/g, ' ')}`)]);
     }
     const notes = notesOf(record);
     if (notes) table.push(['', { colSpan: columns.length + 1, content: colour.dim(`└ ${notes}`) }]);
