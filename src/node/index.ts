@@ -1,0 +1,3 @@
+/** `webgemm/node`: a GPU in Node. */
+export { type OpenGpu, type OpenOptions, openGpu, type Runtime } from './gpu.ts';
+export { SOFTWARE_GPUS, type SoftwareGpu } from './software.ts';
