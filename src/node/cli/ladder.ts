@@ -84,9 +84,9 @@ export function planFor(profile: Profile, options: Omit<LadderOptions, 'rungs'>)
   const ownSize = [options.size, m, n, k].some(value => value !== undefined);
   const chosen = [
     ...(ownSize ? [] : [`${usual}×${usual}×${usual}`]),
-    ...(options.minTime === undefined ? [`${duration(minTime)} of repeats a rung`] : []),
+    ...(options.minTime === undefined ? [`${duration(minTime)} a rung`] : []),
   ].join(' and ');
-  const note = chosen && `${chosen} were chosen so that the table takes under a minute.`;
+  const note = chosen && `${chosen} were chosen so that it takes under a minute.`;
   return { shape, minTime, note: profile.software ? note : null };
 }
 
@@ -153,12 +153,10 @@ function heading({ profile, runtime }: OpenGpu, { shape, note, screen }: LadderR
   const backend = backendOf(runtime.platform);
   const lines = [
     `${bold(adapterName(profile))} ${dim(`· ${backend}, Dawn ${runtime.dawn}, Node ${runtime.version}`)}`,
-    `C = A·B in f32: A ${m}×${k}, B ${k}×${n} ${dim(`· random in [-1, 1), verified against float64`)}`,
+    `C = A·B, f32: A ${m}×${k}, B ${k}×${n} ${dim(`· random inputs, verified against float64`)}`,
   ];
   if (profile.software) {
-    lines.push(
-      yellow('This is a software GPU: it computes on the CPU, and its figures say nothing about a real one.'),
-    );
+    lines.push(yellow("This is a software GPU: the CPU does the work. A real one's figures differ."));
     if (note) lines.push(yellow(note));
   }
   return `${lines.join('\n')}\n`;
@@ -170,10 +168,10 @@ function footer(record: LadderRecord, { rungs, screen, svg }: LadderRun): string
   const clock =
     kind === 'wall-clock'
       ? 'wall clock'
-      : `GPU timestamps${resolutionNs ? `, steps of ${resolutionNs} ns` : ''}`;
+      : `GPU timestamps${resolutionNs ? `, ${resolutionNs} ns steps` : ''}`;
   const legend = [
-    `time, spread  median of one product, its middle half (${clock})`,
-    'error         ‖C − ref‖ / ‖ref‖ against float64, of the halves where a rung takes f16',
+    `time, spread  one product's median and middle half (${clock})`,
+    'error         ‖C − ref‖ / ‖ref‖, float64 ref; of halves where a rung takes f16',
     '× below       over the rung below; 8 and 8s both stand on 7',
   ];
   const bars = barChart(rungs, record.rungs, { width: screen.width, colour: screen.colour });

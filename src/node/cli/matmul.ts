@@ -18,9 +18,11 @@ interface MatmulOptions extends GpuOptions {
 
 export function matmulCommand(): Command {
   const command = new Command('matmul')
+    .summary('Multiply two matrices from NumPy files.')
     .description(
-      'Multiply two matrices from NumPy files (float32 or float16, C or Fortran order). C is float16 where both\n' +
-        'are, else float32; f32 is what is computed in, unless a rung that takes halves is asked for.',
+      'Multiply two matrices from NumPy files (float32 or float16, C or Fortran order). ' +
+        'C is float16 where both are, else float32. ' +
+        'The sums are f32, unless a rung that makes f16 results is asked for.',
     )
     .argument('<a>', 'A, an .npy file of m×k')
     .argument('<b>', 'B, an .npy file of k×n')
