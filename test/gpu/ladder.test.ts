@@ -79,6 +79,8 @@ describe('NaN and infinity in A and B reach exactly the cells that they should',
   const plain = runs.filter(({ rung }) => rung !== '8');
   test.each(plain.map(rung => [rung.id, rung] as const))('%s', async (_, rung) => {
     const [a, b] = operandsOf(shape);
+    a[0] = Number.NaN;
+    b[0] = Number.POSITIVE_INFINITY;
     a[3 * shape.k + 5] = Number.NaN;
     a[20 * shape.k + 16] = Number.POSITIVE_INFINITY;
     b[2 * shape.n + 17] = Number.NEGATIVE_INFINITY;

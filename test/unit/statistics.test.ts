@@ -49,6 +49,8 @@ describe('a clock is steady', () => {
     ['while it ramps fast', series(20, i => 0.9 ** i)],
     ['while it ramps so slowly that neighbours agree', series(30, i => 0.992 ** i)],
     ['just after a step', [...series(10, () => 2), ...series(5, () => 1)]],
+    ['while some samples are slower', [1, 1, 1, 1, 1, 1, 1, 1, 1.5, 1.5]],
+    ['while some samples are faster', [1, 1, 1, 1, 1, 1, 1, 1, 0.5, 0.5]],
     ['while it jumps between two states', series(20, i => (i % 2 ? 1 : 1.5))],
   ])('but not %s', (_, samples) => expect(isSteady(samples)).toBe(false));
 });
