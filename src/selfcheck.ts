@@ -1,38 +1,61 @@
-/** A kernel's first use on a device: compile it, run a small product of the same kind, hold it against float64. */
+/** A kernel's first use on a device: run a small product of the same kind, hold it against float64. */
+import { type Box, type Layout, resized } from './bands.ts';
 import type { Candidate } from './choose.ts';
 import { type HostArray, readBuffer, uploadBuffer } from './device/buffers.ts';
 import { Executable } from './device/executable.ts';
 import { toHalves } from './float16.ts';
+import type { Kernel, Params } from './kernels/kernel.ts';
 import { type HostOperands, isCellOf, verifyProblem } from './measure/expected.ts';
 import { fenceFailure, poisonedWhere } from './measure/fence.ts';
 import { random } from './measure/random.ts';
 import { requiredBytes } from './operands.ts';
-import { type InputType, normalize, type OutputType, type Problem, type ProblemOptions } from './problem.ts';
+import type { InputType, OutputType, Problem } from './problem.ts';
 import type { Profile } from './profile.ts';
+import { brokenLimit, type Program } from './program.ts';
 
 /** Elements of canary behind C. */
 const FENCE = 64;
 
+/** Multiply-adds of float64 reference that a check may cost: well under a second. */
+const BUDGET = 2 ** 25;
+
+/** Verdicts by source: kernels fail as code. */
+const verdicts = new WeakMap<GPUDevice, Map<string, Promise<string | null>>>();
+
 /**
- * Compiles a candidate's program and checks it; why it failed, or null.
+ * Runs a candidate on a small product of the problem's kind and checks it, once for each source on a device; why it
+ * failed, or null.
  *
- * The small problem differs from the real one in its sizes only, and keeps what decides over the code: the sizes' remainders
- * by 8 and so the alignment of rows. Its pipelines are the real one's.
+ * The small problem differs from the real one in its sizes only, and keeps what decides over the code: the sizes'
+ * remainders by 16 (K's by 64) and so the alignment of rows. Its pipelines are the real one's.
  */
-export async function selfCheck(
+export function selfCheck(
   device: GPUDevice,
   profile: Profile,
-  options: ProblemOptions,
+  problem: Problem,
   { kernel, params }: Candidate,
 ): Promise<string | null> {
-  // A caller's expression has no float64 twin; whether it compiles is seen with the real program.
-  const { epilogue: _, ...rest } = options;
-  const problem = normalize(shrink(rest));
-  if (kernel.rejects(problem, profile) !== null) return null;
-  const executable = await Executable.create(device, kernel.build(problem, profile, params)).catch(
-    (error: Error) => error.message,
-  );
-  if (typeof executable === 'string') return executable;
+  let known = verdicts.get(device);
+  if (!known) {
+    known = new Map();
+    verdicts.set(device, known);
+  }
+  const small = checkedProblem(problem, profile, kernel, params);
+  if (!small) return Promise.resolve(null);
+  const program = kernel.build(small, profile, params);
+  const source = sourceOf(program);
+  let verdict = known.get(source);
+  if (!verdict) {
+    verdict = check(device, program, small, kernel);
+    known.set(source, verdict);
+    // What is not the kernel's fault, such as a full memory, may go better next time.
+    verdict.catch(() => known.delete(source));
+  }
+  return verdict;
+}
+
+async function check(device: GPUDevice, program: Program, problem: Problem, kernel: Kernel) {
+  const executable = await Executable.create(device, program);
   try {
     return await runChecked(device, executable, problem, kernel.arithmetic(problem));
   } finally {
@@ -40,40 +63,73 @@ export async function selfCheck(
   }
 }
 
-/** The same problem, small: every size over 96 becomes 64 to 96 with the same remainder by 8, and K likewise. */
-function shrink(options: ProblemOptions): ProblemOptions {
-  const small = (size: number, most: number) => (size > most ? most - 8 + (size % 8) : size);
-  const [m, n, k] = [small(options.m, 72), small(options.n, 72), small(options.k, 136)];
-  const batch = Math.min(options.batch ?? 1, 2);
-  const { lda, ldb, ldc, offsetA, offsetB, offsetC, strideA, strideB, strideC, ...kind } =
-    normalizedStrides(options);
-  const [rowA, rowsA] = options.transA ? [m, k] : [k, m];
-  const [rowB, rowsB] = options.transB ? [k, n] : [n, k];
-  const row = (ld: number, length: number) => roundLike(length, ld);
-  const ld = { a: row(lda, rowA), b: row(ldb, rowB), c: row(ldc, n) };
-  return {
-    ...kind,
-    ...{ m, n, k, batch },
-    ...{ lda: ld.a, ldb: ld.b, ldc: ld.c },
-    ...{ offsetA: offsetA % 8, offsetB: offsetB % 8, offsetC: offsetC % 8 },
-    strideA: strideA === 0 ? 0 : roundLike(rowsA * ld.a, strideA),
-    strideB: strideB === 0 ? 0 : roundLike(rowsB * ld.b, strideB),
-    strideC: roundLike(m * ld.c, strideC),
-  };
+/**
+ * The small problem that a candidate is checked with: the first that gives the candidate's own code, or else the first
+ * that the kernel serves at all; null where there is none.
+ */
+export function checkedProblem(
+  problem: Problem,
+  profile: Profile,
+  kernel: Kernel,
+  params: Params,
+): Problem | null {
+  // A caller's expression has no float64 twin; whether it compiles is seen with the real program.
+  const plain = { ...problem, epilogue: null };
+  const source = sourceOf(kernel.build(plain, profile, params));
+  const served = SIZES.map(size => shrink(plain, size)).filter(
+    ({ m, n, k, batch }, index, all) =>
+      m * n * Math.max(1, k) * batch <= BUDGET &&
+      kernel.rejects(all[index], profile) === null &&
+      brokenLimit(kernel.build(all[index], profile, params), profile) === null,
+  );
+  return served.find(small => sourceOf(kernel.build(small, profile, params)) === source) ?? served[0] ?? null;
 }
 
-/** The smallest size from `least` on with the remainder by 8 of `like`. */
-const roundLike = (least: number, like: number) => least + ((((like - least) % 8) + 8) % 8);
+const sourceOf = ({ passes }: Program) => passes.map(({ wgsl }) => wgsl).join();
 
-function normalizedStrides(options: ProblemOptions) {
-  const { a, b, c } = normalize(options);
-  return {
-    ...options,
-    ...{ lda: a.ld, ldb: b.ld, ldc: c.ld },
-    ...{ offsetA: a.offset, offsetB: b.offset, offsetC: c.offset },
-    ...{ strideA: a.stride, strideB: b.stride, strideC: c.stride },
+/** The smallest sizes that large ones become, each up to 15 more; the first is enough for most kernels. */
+const SIZES: readonly Box[] = [
+  { m: 64, n: 64, k: 128, batch: 2 },
+  { m: 64, n: 64, k: 2048, batch: 2 },
+  { m: 512, n: 64, k: 128, batch: 2 },
+  { m: 64, n: 512, k: 128, batch: 2 },
+  { m: 64, n: 64, k: 64, batch: 64 },
+  { m: 256, n: 256, k: 256, batch: 1 },
+];
+
+/** The same problem with small sizes of the same remainders by 16. */
+function shrink(problem: Problem, to: Box): Problem {
+  const smaller = (size: number, small: number, alike: number) =>
+    size > small ? roundLike(small, size, alike) : size;
+  const size = {
+    m: smaller(problem.m, to.m, ALIKE),
+    n: smaller(problem.n, to.n, ALIKE),
+    // Kernels may leave out the guards at the end of K where it is whole steps.
+    k: smaller(problem.k, to.k, 64),
+    batch: Math.min(problem.batch, to.batch),
   };
+  const { a, b, c } = problem;
+  return resized(
+    problem,
+    size,
+    layoutLike(a, a.trans ? [size.k, size.m] : [size.m, size.k]),
+    layoutLike(b, b.trans ? [size.n, size.k] : [size.k, size.n]),
+    layoutLike(c, [size.m, size.n]),
+  );
 }
+
+/** A layout for fewer rows and columns that is aligned as the given one is. */
+function layoutLike(like: Layout, [rows, cols]: [number, number]): Layout {
+  const ld = Math.min(like.ld, roundLike(cols, like.ld));
+  const stride = like.stride === 0 ? 0 : Math.min(like.stride, roundLike(rows * ld, like.stride));
+  return { ld, stride, offset: like.offset % ALIKE };
+}
+
+const ALIKE = 16;
+
+/** The smallest size from `least` on with the remainder of `like`. */
+const roundLike = (least: number, like: number, alike = ALIKE) =>
+  least + ((((like - least) % alike) + alike) % alike);
 
 /** Runs a program on random operands with a poisoned, fenced C; what is wrong with the result, or null. */
 export async function runChecked(
@@ -99,8 +155,8 @@ export async function runChecked(
   const buffers: Record<string, GPUBuffer> = {};
   try {
     for (const [name] of requiredBytes(problem)) {
-      const data = name === 'c' ? (image as HostArray) : host[name as keyof HostOperands]!;
-      buffers[name] = await uploadBuffer(device, `self-check ${name}`, data);
+      const data = name === 'c' ? (image as HostArray) : host[name as keyof HostOperands];
+      if (data) buffers[name] = await uploadBuffer(device, `self-check ${name}`, data);
     }
     device.pushErrorScope('validation');
     const bound = executable.bind(

@@ -6,7 +6,7 @@
  * a pipeline; what changes the code (types, transposes, activation) is in the source.
  */
 import { type Activation, isInteger, type Operand, type Problem } from '../problem.ts';
-import { type Binding, reads, uniform, writes } from '../program.ts';
+import { type Binding, reads, roundUp, uniform, writes } from '../program.ts';
 
 export interface Frame {
   /** WGSL: directives, declarations, `loadA`, `loadB`, `storeC`. */
@@ -17,9 +17,19 @@ export interface Frame {
 }
 
 export interface FrameOptions {
-  /** Elements of A and B that one array element holds: 4 gives `array<vec4<…>>`, allowed where `vectorizes` says so. */
-  readonly vectorA?: 1 | 4;
-  readonly vectorB?: 1 | 4;
+  /**
+   * Elements of A and B that one array element holds, where `vectorizes` allows it: 4 gives `array<vec4<…>>` (for 8-bit
+   * integers, words), 8 gives f16 in 16-byte words, `array<vec4<u32>>`.
+   */
+  readonly vectorA?: Width;
+  readonly vectorB?: Width;
+  /**
+   * `elements` gives `elementA`, `loadA` and their twins for B. The others declare A and B as arrays of words of
+   * 16 or 8 bytes, whatever their type, and leave reading them to the kernel.
+   */
+  readonly access?: 'elements' | 'vec4<u32>' | 'vec2<u32>';
+  /** The program's buffers that are bound as A and B; `a` and `b` if left out. */
+  readonly buffers?: { readonly a: string; readonly b: string };
   /** Further directives, such as `enable subgroups;`. */
   readonly enable?: readonly string[];
   /**
@@ -29,7 +39,13 @@ export interface FrameOptions {
   readonly store?: 'finished' | 'partial';
   /** Parts that K is cut into (split-K); 1 if left out. */
   readonly slices?: number;
+  /** A part of K is a multiple of this long. */
+  readonly step?: number;
+  /** Elements from the first part of A and B to their second one, where they have two (split-f32). */
+  readonly parts?: { readonly a: number; readonly b: number };
 }
+
+export type Width = 1 | 4 | 8;
 
 /** Whether every row of an operand can be read in vectors of `width` elements: nothing but whole, aligned vectors. */
 export function vectorizes(operand: Operand, rowLength: number, width: number): boolean {
@@ -44,29 +60,26 @@ export const rowLengthB = ({ n, k, b }: Problem): number => (b.trans ? k : n);
 export const sumType = (problem: Problem): 'f32' | 'i32' => (isInteger(problem.a.type) ? 'i32' : 'f32');
 
 export function frame(problem: Problem, options: FrameOptions = {}): Frame {
-  const { vectorA = 1, vectorB = 1, enable = [], store = 'finished', slices = 1 } = options;
+  const { vectorA = 1, vectorB = 1, enable = [], store = 'finished' } = options;
+  const { access = 'elements', buffers = { a: 'a', b: 'b' } } = options;
+  const typeOf = (operand: Operand, width: Width) =>
+    access === 'elements' ? storedType(operand, width) : access;
   const { a, b, c } = problem;
-  const sum = sumType(problem);
   const directives = [...([a.type, b.type, c.type].includes('f16') ? ['enable f16;'] : []), ...enable];
   const partial = store === 'partial';
-  const bindings: Binding[] = [uniform('params'), reads('a'), reads('b'), writes(partial ? 'partial' : 'c')];
+  const bindings: Binding[] = [
+    uniform('params'),
+    reads(buffers.a),
+    reads(buffers.b),
+    writes(partial ? 'partial' : 'c'),
+  ];
   const extra = partial ? [] : epilogueOperands(problem);
   for (const name of extra) bindings.push(reads(name));
 
   const wgsl = /* wgsl */ `${directives.map(line => `${line}\n`).join('')}
-alias Sum = ${sum};
-
-struct Params {
-  m: u32, n: u32, k: u32, batch: u32,
-  lda: u32, ldb: u32, ldc: u32, slices: u32,
-  offsetA: u32, offsetB: u32, offsetC: u32, depth: u32,
-  strideA: u32, strideB: u32, strideC: u32, tilesK: u32,
-  alpha: Sum, beta: Sum, clipMin: f32, clipMax: f32,
-}
-
-@group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> a: array<${storedType(a, vectorA)}>;
-@group(0) @binding(2) var<storage, read> b: array<${storedType(b, vectorB)}>;
+${declareParams(problem)}
+@group(0) @binding(1) var<storage, read> a: array<${typeOf(a, vectorA)}>;
+@group(0) @binding(2) var<storage, read> b: array<${typeOf(b, vectorB)}>;
 @group(0) @binding(3) var<storage, read_write> ${partial ? 'partial: array<Sum>' : `c: array<${c.type}>`};
 ${extra.map((name, i) => `@group(0) @binding(${4 + i}) var<storage, read> ${name}: array<${c.type}>;\n`).join('')}
 fn indexA(batch: u32, row: u32, k: u32) -> u32 {
@@ -77,7 +90,19 @@ fn indexB(batch: u32, k: u32, col: u32) -> u32 {
   return params.offsetB + batch * params.strideB + ${b.trans ? 'col * params.ldb + k' : 'k * params.ldb + col'};
 }
 
-fn elementA(index: u32) -> Sum { return ${elementOf('a', a, vectorA)}; }
+${access !== 'elements' ? '' : elements(a, b, vectorA, vectorB)}
+${partial ? storePartial : storeFinished(problem)}
+`;
+  return { wgsl: wgsl.trimStart(), bindings, params: paramsOf(problem, options) };
+}
+
+/** WGSL for reading single elements of A and B, whatever they are stored as. */
+const elements = (
+  a: Operand,
+  b: Operand,
+  vectorA: Width,
+  vectorB: Width,
+) => /* wgsl */ `fn elementA(index: u32) -> Sum { return ${elementOf('a', a, vectorA)}; }
 fn elementB(index: u32) -> Sum { return ${elementOf('b', b, vectorB)}; }
 
 // An element of A or B, or 0 outside of it.
@@ -88,11 +113,20 @@ fn loadA(batch: u32, row: u32, k: u32) -> Sum {
 fn loadB(batch: u32, k: u32, col: u32) -> Sum {
   return select(Sum(), elementB(indexB(batch, k, col)), (k < params.k) & (col < params.n));
 }
-
-${partial ? storePartial : storeFinished(problem)}
 `;
-  return { wgsl: wgsl.trimStart(), bindings, params: paramsOf(problem, slices) };
+
+/** WGSL: the type of the sums, and the uniform `params` at binding 0. */
+export const declareParams = (problem: Problem): string => /* wgsl */ `alias Sum = ${sumType(problem)};
+
+struct Params {
+  m: u32, n: u32, k: u32, batch: u32,
+  lda: u32, ldb: u32, ldc: u32, slices: u32,
+  offsetA: u32, offsetB: u32, offsetC: u32, depth: u32,
+  strideA: u32, strideB: u32, strideC: u32, partA: u32,
+  partB: u32, alpha: Sum, beta: Sum, clipMin: f32, clipMax: f32,
 }
+
+@group(0) @binding(0) var<uniform> params: Params;`;
 
 /** Where each part's bare sums go; a reduction adds them up and finishes them. */
 const storePartial = /* wgsl */ `// \`slice\` is this workgroup's part of K.
@@ -131,15 +165,17 @@ export function storeFinished({ c, beta, bias, activation, residual, epilogue, a
 }`;
 }
 
-function storedType({ type }: Operand, width: 1 | 4): string {
+function storedType({ type }: Operand, width: Width): string {
+  if (width === 8) return 'vec4<u32>';
   // 8-bit integers lie four to a word: WGSL has no 8-bit arrays.
   const scalar = isInteger(type) ? 'u32' : type;
   return width === 1 || isInteger(type) ? scalar : `vec4<${scalar}>`;
 }
 
-function elementOf(array: string, { type }: Operand, width: 1 | 4): string {
+function elementOf(array: string, { type }: Operand, width: Width): string {
   if (type === 'i8') return `extractBits(i32(${array}[index / 4]), 8 * (index % 4), 8)`;
   if (type === 'u8') return `i32(extractBits(${array}[index / 4], 8 * (index % 4), 8))`;
+  if (width === 8) return `Sum(bitcast<vec2<f16>>(${array}[index / 8][index / 2 % 4])[index % 2])`;
   return width === 4 ? `Sum(${array}[index / 4][index % 4])` : `Sum(${array}[index])`;
 }
 
@@ -186,16 +222,19 @@ const floatBits = (value: number): number => {
   return bits.getUint32(0);
 };
 
-function paramsOf(problem: Problem, slices: number): Uint32Array {
+function paramsOf(
+  problem: Problem,
+  { slices = 1, step = 1, parts = { a: 0, b: 0 } }: FrameOptions,
+): Uint32Array {
   const { m, n, k, batch, a, b, c, alpha, beta, activation } = problem;
   const scalar = (value: number) => (sumType(problem) === 'i32' ? value >>> 0 : floatBits(value));
   const [clipMin, clipMax] = typeof activation === 'string' ? [0, 0] : activation.clip;
   return Uint32Array.from([
     ...[m, n, k, batch],
     ...[a.ld, b.ld, c.ld, slices],
-    ...[a.offset, b.offset, c.offset, Math.ceil(k / slices)],
-    ...[a.stride, b.stride, c.stride, 0],
-    ...[scalar(alpha), scalar(beta), floatBits(clipMin), floatBits(clipMax)],
+    ...[a.offset, b.offset, c.offset, roundUp(Math.ceil(k / slices), step)],
+    ...[a.stride, b.stride, c.stride, parts.a],
+    ...[parts.b, scalar(alpha), scalar(beta), floatBits(clipMin), floatBits(clipMax)],
   ]);
 }
 
