@@ -1,15 +1,18 @@
-/** What went wrong, as a stable word that a program can branch on. docs/errors.md lists them all. */
-export type GemmErrorCode =
-  | 'invalid-argument'
-  | 'invalid-size'
-  | 'shape-mismatch'
-  | 'too-large'
-  | 'unsupported'
-  | 'no-gpu'
-  | 'compilation-failed'
-  | 'out-of-memory'
-  | 'device-lost'
-  | 'invalid-file';
+/** What went wrong, as stable words that a program can branch on. docs/errors.md says what to do about each. */
+export const GEMM_ERROR_CODES = [
+  'invalid-argument',
+  'invalid-size',
+  'shape-mismatch',
+  'too-large',
+  'unsupported',
+  'no-gpu',
+  'compilation-failed',
+  'out-of-memory',
+  'device-lost',
+  'invalid-file',
+] as const;
+
+export type GemmErrorCode = (typeof GEMM_ERROR_CODES)[number];
 
 /** Every error that webgemm throws on purpose: a code, what was wrong, and what to do about it. */
 export class GemmError extends Error {

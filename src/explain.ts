@@ -16,10 +16,13 @@ export interface Explanation {
   readonly expectedMs: number | null;
   /** Floating-point (or integer) operations. */
   readonly operations: number;
-  /** Bytes of scratch memory that the plan uses. */
+  /** Bytes of scratch memory that the plan uses, together and by the names that `PlanOptions.scratch` knows. */
   readonly scratchBytes: number;
+  readonly scratch: Readonly<Record<string, number>>;
   /** Dispatches, in order. */
   readonly passes: readonly string[];
+  /** Pieces that the problem is cut into so that the operands fit into bindings; 0 where there is nothing to do. */
+  readonly pieces: number;
   /** Other kernels that could serve, and what they are expected to take. */
   readonly alternatives: readonly {
     readonly kernel: string;
@@ -37,9 +40,11 @@ export interface ExplainInput {
   readonly profile: Profile;
   readonly ranked: readonly Candidate[];
   readonly passedOver: readonly PassedOver[];
-  readonly scratchBytes: number;
-  /** Passes that run, in order; those of the chosen program where they are left out. */
-  readonly passes?: readonly string[];
+  readonly expectedMs: number;
+  readonly scratch: Readonly<Record<string, number>>;
+  /** Passes that run, in order. */
+  readonly passes: readonly string[];
+  readonly pieces: number;
 }
 
 export function explain({
@@ -47,8 +52,10 @@ export function explain({
   profile,
   ranked,
   passedOver,
-  scratchBytes,
+  expectedMs,
+  scratch,
   passes,
+  pieces,
 }: ExplainInput): Explanation {
   const [chosen, ...others] = ranked;
   const explanation = {
@@ -57,10 +64,12 @@ export function explain({
     kernel: chosen?.kernel.name ?? null,
     params: chosen?.params ?? {},
     source: chosen?.source ?? null,
-    expectedMs: chosen?.estimateMs ?? null,
+    expectedMs: chosen ? expectedMs : null,
     operations: operations(problem),
-    scratchBytes,
-    passes: passes ?? chosen?.program.passes.map(({ label }) => label) ?? [],
+    scratchBytes: Object.values(scratch).reduce((sum, bytes) => sum + bytes, 0),
+    scratch,
+    passes,
+    pieces,
     alternatives: others.map(({ kernel, params, estimateMs }) => ({
       kernel: kernel.name,
       params,
@@ -77,7 +86,7 @@ export const describeParams = (params: Params): string =>
     .join(', ');
 
 function render(explanation: Omit<Explanation, 'toString'>, chosen: Candidate | undefined): string {
-  const { problem, device, alternatives, passedOver, passes, scratchBytes } = explanation;
+  const { problem, device, alternatives, passedOver, expectedMs, scratch, passes, pieces } = explanation;
   if (!chosen) return `${problem} on ${device}: nothing to compute`;
   const time = (ms: number) => `${ms.toPrecision(3)} ms`;
   const how = chosen.source === 'measured' ? 'measured' : 'estimated';
@@ -85,10 +94,28 @@ function render(explanation: Omit<Explanation, 'toString'>, chosen: Candidate | 
     `${problem} on ${device}`,
     `  kernel       ${chosen.kernel.name}: ${chosen.kernel.idea}`,
     `  parameters   ${describeParams(chosen.params)} (${chosen.source})`,
-    `  expected     ${time(chosen.estimateMs)} (${how})`,
-    `  passes       ${passes.join(', ')}`,
-    `  scratch      ${scratchBytes} bytes`,
+    `  expected     ${time(expectedMs ?? 0)} (${how})`,
+    ...(pieces > 1 ? [`  pieces       ${pieces}, so that every operand fits into a binding`] : []),
+    `  passes       ${summary(passes)}`,
+    `  scratch      ${scratchText(scratch)}`,
     ...alternatives.map(({ kernel, expectedMs }) => `  slower       ${kernel}: ${time(expectedMs)}`),
     ...passedOver.map(({ kernel, reason }) => `  passed over  ${kernel}: ${reason}`),
   ].join('\n');
+}
+
+/** `pack A, multiply × 3, finish`: the same pass in a row is named once. */
+function summary(passes: readonly string[]): string {
+  const runs: { label: string; count: number }[] = [];
+  for (const label of passes) {
+    const last = runs.at(-1);
+    if (last?.label === label) last.count++;
+    else runs.push({ label, count: 1 });
+  }
+  const shown = runs.slice(0, 12).map(({ label, count }) => (count > 1 ? `${label} × ${count}` : label));
+  return shown.join(', ') + (runs.length > shown.length ? `, and ${runs.length - shown.length} more` : '');
+}
+
+function scratchText(scratch: Readonly<Record<string, number>>): string {
+  const sizes = Object.entries(scratch).map(([name, bytes]) => `${name} ${bytes} bytes`);
+  return sizes.length > 0 ? sizes.join(', ') : 'none';
 }

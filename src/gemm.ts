@@ -1,122 +1,95 @@
-import { type Candidate, type Choice, choose, type PassedOver } from './choose.ts';
-import { Executable } from './device/executable.ts';
-import { ScratchPool } from './device/scratch.ts';
+import { Compiler } from './compile.ts';
+import { whileAlive } from './device/alive.ts';
 import { GemmError } from './errors.ts';
+import type { Explanation } from './explain.ts';
+import { type HostOptions, type Matrix, multiply, type Product } from './host.ts';
 import { KERNELS } from './kernels/index.ts';
-import type { Kernel, Params } from './kernels/kernel.ts';
-import { Plan } from './plan.ts';
-import { isEmpty, normalize, type ProblemOptions } from './problem.ts';
-import { type Profile, profileOf } from './profile.ts';
-import { selfCheck } from './selfcheck.ts';
+import type { Kernel } from './kernels/kernel.ts';
+import { makePlan, outline, type Plan, type PlanOptions } from './plan.ts';
+import { normalize, type Problem, type ProblemOptions } from './problem.ts';
+import { type Profile, type ProfileLimits, profileOf } from './profile.ts';
 
 export interface GemmOptions {
   /** The adapter's info, where it knows more than the device: Dawn lists matrix shapes only there. */
   readonly adapterInfo?: GPUAdapterInfo;
   /** WGSL language features; `navigator.gpu`'s where left out. */
   readonly wgslFeatures?: Iterable<string>;
+  /** All that is known of the device, in place of the two above. */
+  readonly profile?: Profile;
   /** The kernels to choose from; all of the library's if left out. */
   readonly kernels?: readonly Kernel[];
-}
-
-export interface PlanOptions {
-  /** Only this kernel: an error where it can't serve, never another one. */
-  readonly kernel?: string;
-  /** Only these parameters, with `kernel`. */
-  readonly params?: Params;
+  /** Limits to stay under that are lower than the device's own, such as a smaller `maxStorageBufferBindingSize`. */
+  readonly limits?: Partial<ProfileLimits>;
 }
 
 /** Matrix products on one device of the caller's. The device, the buffers and the encoders stay the caller's. */
 export class Gemm {
   readonly device: GPUDevice;
   readonly profile: Profile;
-  readonly #kernels: readonly Kernel[];
-  readonly #scratch: ScratchPool;
-  /** Kernels that failed to compile or computed wrong results on this device, and what happened. */
-  readonly #setAside = new Map<string, string>();
+  readonly #compiler: Compiler;
 
   constructor(device: GPUDevice, options: GemmOptions = {}) {
     this.device = device;
     const wgslFeatures = options.wgslFeatures ?? globalThis.navigator?.gpu?.wgslLanguageFeatures ?? [];
-    this.profile = profileOf(device, wgslFeatures, options.adapterInfo);
-    this.#kernels = options.kernels ?? KERNELS;
-    this.#scratch = new ScratchPool(device);
+    const profile = options.profile ?? profileOf(device, wgslFeatures, options.adapterInfo);
+    this.profile = { ...profile, limits: { ...profile.limits, ...options.limits } };
+    this.#compiler = new Compiler(device, this.profile, options.kernels ?? KERNELS);
   }
 
   /** Bytes of scratch memory that the plans of this Gemm hold together. */
   get scratchBytes(): number {
-    return this.#scratch.bytes;
+    return this.#compiler.scratch.bytes;
   }
 
   /**
    * Chooses a kernel for a problem and compiles it, without blocking. A kernel that fails on this device is set aside,
-   * and the next best one is used.
+   * and the next best one is used. Problems whose operands exceed a binding are cut into pieces.
    *
-   * @throws GemmError for a problem that makes no sense, that no kernel can serve, or that the device has no room for
+   * @throws GemmError for a problem that makes no sense, that no kernel can serve, or that the device has no room for;
+   *   `compilation-failed` for a wrong epilogue expression
    */
-  async plan(options: ProblemOptions, { kernel: force, params }: PlanOptions = {}): Promise<Plan> {
-    const problem = normalize(options);
-    const base = { device: this.device, problem };
-    if (isEmpty(problem)) {
-      const explanation = { problem, profile: this.profile, ranked: [], passedOver: [], scratchBytes: 0 };
-      return new Plan({ ...base, executable: null, explanation, onDestroy: () => {} });
-    }
-    const choice: Choice = choose(problem, this.profile, {
-      kernels: this.#kernels,
-      ...(force === undefined ? {} : { force }),
-      ...(params === undefined ? {} : { params }),
+  plan(options: ProblemOptions, planOptions: PlanOptions = {}): Promise<Plan> {
+    return whileAlive(this.device, async () => {
+      this.#checkUsable();
+      return makePlan(this.#compiler, normalize(options), planOptions);
     });
-    const passedOver: PassedOver[] = [...choice.passedOver];
-    for (const [index, candidate] of choice.ranked.entries()) {
-      const failure = this.#setAside.get(keyOf(candidate)) ?? (await this.#firstUse(options, candidate));
-      if (failure !== null) {
-        passedOver.push({ kernel: candidate.kernel.name, reason: `set aside on this device: ${failure}` });
-        continue;
-      }
-      const { buffers, release } = await this.#takeScratch(candidate);
-      const executable = await Executable.create(this.device, candidate.program, buffers);
-      const scratchBytes = Object.values(candidate.program.scratch).reduce((sum, size) => sum + size, 0);
-      const ranked = choice.ranked.slice(index);
-      return new Plan({
-        ...base,
-        executable,
-        explanation: { problem, profile: this.profile, ranked, passedOver, scratchBytes },
-        onDestroy: release,
-      });
-    }
-    const reasons = passedOver.map(({ kernel, reason }) => `${kernel}: ${reason}`).join('; ');
-    throw new GemmError('unsupported', `no kernel works on this device. ${reasons}`);
   }
 
-  /** Gives back what the Gemm holds. Plans that are still in use keep their scratch memory. */
+  /** What `plan` would choose, without compiling or trying anything. */
+  explain(options: ProblemOptions, planOptions: PlanOptions = {}): Explanation {
+    return outline(this.#compiler, normalize(options), planOptions);
+  }
+
+  /**
+   * Multiplies typed arrays: two arrays with `{ m, n, k }` (and whatever else a problem has), or two `{ data, shape }`,
+   * which broadcast as NumPy's matmul does. Matrices that exceed the device's memory, or `memory`, are streamed.
+   *
+   * @throws GemmError `shape-mismatch` for an array of the wrong length or shapes that do not go together, and as `plan`
+   */
+  matmul<A extends Matrix>(a: A, b: Matrix, options: HostOptions = {}): Promise<Product<A>> {
+    return whileAlive(this.device, async () => {
+      this.#checkUsable();
+      const plan = (problem: Problem) => makePlan(this.#compiler, problem, options);
+      return multiply({ device: this.device, plan }, a, b, options);
+    });
+  }
+
+  /** Gives back what the Gemm holds. Its plans can't be used any more; the device stays as it is. */
   destroy(): void {
-    this.#setAside.clear();
+    this.#compiler.destroy();
   }
 
-  /** Compiles a candidate and checks it against float64, once for its source; why it failed, or null. */
-  async #firstUse(options: ProblemOptions, candidate: Candidate): Promise<string | null> {
-    const failure = await selfCheck(this.device, this.profile, options, candidate);
-    if (failure !== null) this.#setAside.set(keyOf(candidate), failure);
-    return failure;
-  }
-
-  async #takeScratch({ program }: Candidate) {
-    const buffers: Record<string, GPUBuffer> = {};
-    const release = () => Object.values(buffers).forEach(buffer => this.#scratch.release(buffer));
-    try {
-      for (const [name, size] of Object.entries(program.scratch))
-        buffers[name] = await this.#scratch.take(name, size);
-    } catch (error) {
-      release();
-      throw error;
+  #checkUsable(): void {
+    if (this.#compiler.destroyed) {
+      throw new GemmError('invalid-argument', 'the Gemm was destroyed', 'Make a new one.');
     }
-    return { buffers, release };
   }
 }
 
-/** Kernels fail as code, so the code is what is remembered. */
-const keyOf = ({ program }: Candidate): string => program.passes.map(({ wgsl }) => wgsl).join();
-
-/** A Gemm for a device. */
-export async function createGemm(device: GPUDevice, options: GemmOptions = {}): Promise<Gemm> {
-  return new Gemm(device, options);
-}
+/**
+ * A Gemm for a device.
+ *
+ * @throws GemmError `device-lost`
+ */
+export const createGemm = (device: GPUDevice, options: GemmOptions = {}): Promise<Gemm> =>
+  whileAlive(device, async () => new Gemm(device, options));

@@ -11,14 +11,14 @@ export class Executable {
   readonly #device: GPUDevice;
   readonly #pipelines: readonly GPUComputePipeline[];
   readonly #own: Readonly<Record<string, GPUBuffer>>;
-  readonly #lent: Readonly<Record<string, GPUBuffer>>;
+  readonly #lent: Buffers;
 
   private constructor(
     device: GPUDevice,
     program: Program,
     pipelines: readonly GPUComputePipeline[],
     own: Record<string, GPUBuffer>,
-    lent: Readonly<Record<string, GPUBuffer>>,
+    lent: Buffers,
   ) {
     this.#device = device;
     this.program = program;
@@ -30,15 +30,11 @@ export class Executable {
   /**
    * Compiles a program's passes and makes the small buffers that belong to it.
    *
-   * @param scratch buffers of the caller's for the program's scratch memory; made here where they are left out
+   * @param scratch the caller's memory for the program's scratch buffers; made here where it is left out
    *
    * @throws GemmError `compilation-failed`, or `out-of-memory` for the scratch buffers
    */
-  static async create(
-    device: GPUDevice,
-    program: Program,
-    scratch: Readonly<Record<string, GPUBuffer>> = {},
-  ): Promise<Executable> {
+  static async create(device: GPUDevice, program: Program, scratch: Buffers = {}): Promise<Executable> {
     const pipelines = await Promise.all(program.passes.map(pass => pipelineOf(device, pass)));
     const own: Record<string, GPUBuffer> = {};
     for (const [name, data] of Object.entries(program.uniforms)) {
@@ -68,7 +64,7 @@ export class Executable {
         layout: pipeline.getBindGroupLayout(0),
         entries: pass.bindings.map(({ buffer }, binding) => ({
           binding,
-          resource: buffers[buffer] ?? { buffer: this.#lent[buffer] ?? this.#own[buffer] },
+          resource: buffers[buffer] ?? this.#lent[buffer] ?? { buffer: this.#own[buffer] },
         })),
       });
       return { pipeline, bindGroup, workgroups: pass.workgroups };

@@ -2,7 +2,6 @@ import { createBuffer } from './buffers.ts';
 
 interface Slot {
   readonly buffer: GPUBuffer;
-  readonly size: number;
   users: number;
 }
 
@@ -20,38 +19,56 @@ export class ScratchPool {
 
   /** Bytes held now. */
   get bytes(): number {
-    return [...this.#slots.values()].flat().reduce((sum, { size }) => sum + size, 0);
+    return [...this.#slots.values()].flat().reduce((sum, { buffer }) => sum + buffer.size, 0);
   }
 
   /**
-   * A buffer of at least `size` bytes for the purpose `name`; what is taken for different purposes never is the same
-   * buffer. The caller gives it back with `release`.
+   * Buffers of at least these sizes, one for each purpose; what is taken for different purposes never is the same
+   * buffer. The caller gives them back with `release`.
    *
-   * @throws GemmError `out-of-memory` or `too-large`
+   * @throws GemmError `out-of-memory` or `too-large`, with nothing taken
    */
-  async take(name: string, size: number): Promise<GPUBuffer> {
-    const slots = this.#slots.get(name) ?? [];
-    this.#slots.set(name, slots);
-    const fitting = slots.filter(slot => slot.size >= size).sort((x, y) => x.size - y.size)[0];
-    if (fitting) {
-      fitting.users++;
-      return fitting.buffer;
+  async takeAll(
+    sizes: Readonly<Record<string, number>>,
+  ): Promise<{ readonly buffers: Readonly<Record<string, GPUBuffer>>; readonly release: () => void }> {
+    const taken: [string, Slot][] = [];
+    const release = () => {
+      for (const [name, slot] of taken.splice(0)) this.#release(name, slot);
+    };
+    try {
+      for (const [name, size] of Object.entries(sizes)) taken.push([name, await this.#take(name, size)]);
+    } catch (error) {
+      release();
+      throw error;
     }
-    const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
-    const buffer = await createBuffer(this.#device, `webgemm scratch: ${name}`, size, usage);
-    slots.push({ buffer, size: buffer.size, users: 1 });
-    return buffer;
+    return { buffers: Object.fromEntries(taken.map(([name, { buffer }]) => [name, buffer])), release };
   }
 
-  release(buffer: GPUBuffer): void {
-    for (const [name, slots] of this.#slots) {
-      const slot = slots.find(candidate => candidate.buffer === buffer);
-      if (!slot || --slot.users > 0) continue;
-      buffer.destroy();
-      this.#slots.set(
-        name,
-        slots.filter(candidate => candidate !== slot),
-      );
+  /** Frees everything, also what is in use. */
+  destroy(): void {
+    for (const { buffer } of [...this.#slots.values()].flat()) buffer.destroy();
+    this.#slots.clear();
+  }
+
+  async #take(name: string, size: number): Promise<Slot> {
+    const fitting = (this.#slots.get(name) ?? [])
+      .filter(({ buffer }) => buffer.size >= size)
+      .sort((x, y) => x.buffer.size - y.buffer.size)[0];
+    if (fitting) {
+      fitting.users++;
+      return fitting;
     }
+    const buffer = await createBuffer(this.#device, `webgemm scratch: ${name}`, size, GPUBufferUsage.STORAGE);
+    const slot = { buffer, users: 1 };
+    this.#slots.set(name, [...(this.#slots.get(name) ?? []), slot]);
+    return slot;
+  }
+
+  #release(name: string, slot: Slot): void {
+    if (--slot.users > 0) return;
+    slot.buffer.destroy();
+    const rest = (this.#slots.get(name) ?? []).filter(other => other !== slot);
+    if (rest.length > 0) this.#slots.set(name, rest);
+    else this.#slots.delete(name);
   }
 }

@@ -1,0 +1,106 @@
+/** Problems whose operands exceed a binding, and products that are cut into several submits. */
+import { describe, expect, test } from 'vitest';
+import { createGemm } from '../../src/gemm.ts';
+import type { ProblemOptions } from '../../src/problem.ts';
+import { driver, useTestGpu } from './device.ts';
+import { runProblem } from './gemm.ts';
+
+const gpu = useTestGpu();
+
+/** A Gemm that may bind this many bytes at once. */
+const gemmWith = (bytes: number) =>
+  createGemm(gpu().device, {
+    profile: { ...gpu().profile, limits: { ...gpu().profile.limits, maxStorageBufferBindingSize: bytes } },
+  });
+
+const half = driver === 'swiftshader' ? [] : (['f16'] as const);
+
+const CASES: readonly (ProblemOptions & { readonly name: string; readonly pieces: number })[] = [
+  { name: 'bands of M', m: 300, n: 21, k: 37, pieces: 3 },
+  { name: 'bands of N, B transposed', m: 19, n: 300, k: 37, transB: true, pieces: 3 },
+  { name: 'parts of K, B as it is', m: 20, n: 37, k: 301, pieces: 4 },
+  { name: 'parts of K, A transposed', m: 33, n: 18, k: 301, transA: true, transB: true, pieces: 4 },
+  { name: 'C alone is too large', m: 95, n: 95, k: 3, pieces: 2 },
+  {
+    name: 'parts of K with everything at the end',
+    ...{ m: 20, n: 37, k: 301, alpha: 0.5, beta: 2, bias: 'column', activation: 'relu', residual: true },
+    pieces: 4,
+  },
+  { name: 'a bias along bands of M', m: 300, n: 21, k: 37, bias: 'column', pieces: 3 },
+  { name: 'a bias along bands of N', m: 19, n: 300, k: 37, transB: true, bias: 'row', pieces: 3 },
+  { name: 'products of a batch', m: 20, n: 20, k: 20, batch: 30, pieces: 2 },
+  { name: 'offsets and strides', m: 220, n: 21, k: 17, lda: 39, offsetA: 71, ldc: 45, offsetC: 3, pieces: 2 },
+  { name: 'integers', type: 'i8', m: 100, n: 80, k: 500, pieces: 6 },
+  ...half.map(type => ({ name: 'halves in parts of K', type, m: 20, n: 37, k: 701, pieces: 3, beta: 0.5 })),
+];
+
+describe('bindings of 32 KiB', () => {
+  test.each(CASES)('$name', async ({ name: _, pieces, ...problem }) => {
+    const gemm = await gemmWith(32768);
+    const { failure, plan } = await runProblem(gemm, problem, { kernel: 'plain' });
+    expect(failure).toBeNull();
+    expect(plan.explain().pieces).toBe(pieces);
+    expect(gemm.scratchBytes).toBe(0);
+    gemm.destroy();
+  });
+});
+
+test('an expression counts rows, columns and products of the whole problem', async () => {
+  const gemm = await gemmWith(32768);
+  const problem = {
+    m: 300,
+    n: 21,
+    k: 37,
+    batch: 2,
+    epilogue: 'value + f32(row) - 2 * f32(col) + f32(batch)',
+  };
+  const epilogue = (value: number, row: number, col: number, batch: number) => value + row - 2 * col + batch;
+  const { failure } = await runProblem(gemm, problem, { kernel: 'plain', epilogue });
+  expect(failure).toBeNull();
+});
+
+test('what cannot be cut is refused, with the limit', async () => {
+  const gemm = await gemmWith(32768);
+  await expect(gemm.plan({ m: 10000, n: 2, k: 20000, bias: 'column' })).rejects.toMatchObject({
+    code: 'too-large',
+    message: expect.stringContaining('maxStorageBufferBindingSize'),
+  });
+});
+
+test('every kernel serves the pieces', async () => {
+  const gemm = await gemmWith(32768);
+  const { failure } = await runProblem(gemm, { m: 300, n: 40, k: 64 });
+  expect(failure).toBeNull();
+});
+
+describe('long products', () => {
+  // On a software GPU a submit starts with 2^24 operations.
+  const long = { m: 200, n: 300, k: 301, bias: 'row', transA: true } as const;
+
+  test('are cut into submits, and tell how far they are', async () => {
+    const gemm = await createGemm(gpu().device, { profile: gpu().profile });
+    const shares: number[] = [];
+    const { failure, plan } = await runProblem(gemm, long, { onProgress: share => shares.push(share) });
+    expect(failure).toBeNull();
+    expect(plan.explain().pieces).toBe(1);
+    expect(shares.length).toBeGreaterThan(1);
+    expect(shares).toEqual([...shares].sort((x, y) => x - y));
+    expect(shares.at(-1)).toBe(1);
+  });
+
+  test('stop when they are told to', async () => {
+    const gemm = await createGemm(gpu().device, { profile: gpu().profile });
+    const abort = new AbortController();
+    const reason = new Error('changed my mind');
+    const running = runProblem(gemm, long, { signal: abort.signal, onProgress: () => abort.abort(reason) });
+    await expect(running).rejects.toBe(reason);
+    expect(gemm.scratchBytes).toBe(0);
+  });
+
+  test('do not start when they were told to stop before', async () => {
+    const gemm = await createGemm(gpu().device, { profile: gpu().profile });
+    await expect(runProblem(gemm, { m: 2, n: 2, k: 2 }, { signal: AbortSignal.abort() })).rejects.toThrow(
+      'aborted',
+    );
+  });
+});
