@@ -212,7 +212,7 @@ function layout(
   const letter = name.toLowerCase();
   checkSize(`ld${letter}`, ld);
   checkSize(`offset${name}`, offset);
-  checkSize(`stride${name}`, stride);
+  if (batch > 1) checkSize(`stride${name}`, stride);
   if (ld < cols) {
     throw new GemmError(
       'shape-mismatch',

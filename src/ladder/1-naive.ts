@@ -8,7 +8,10 @@
 import { reads, uniform, writes } from '../program.ts';
 import { plainF32, type Rung, runsEverywhere, shapeUniform } from './rung.ts';
 
-const wgsl = /* wgsl */ `
+const wgsl = (k: number) => /* wgsl */ `
+// The end of the loop is a constant, so that the compiler knows that it ends, and may unroll it.
+const K = ${k}u;
+
 struct Shape { m: u32, n: u32, k: u32 }
 
 @group(0) @binding(0) var<uniform> shape: Shape;
@@ -21,8 +24,8 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let row = id.x;
   let col = id.y;
   var sum = 0.0;
-  for (var k = 0u; k < shape.k; k++) {
-    sum += a[row * shape.k + k] * b[k * shape.n + col];
+  for (var k = 0u; k < K; k++) {
+    sum += a[row * K + k] * b[k * shape.n + col];
   }
   c[row * shape.n + col] = sum;
 }
@@ -39,7 +42,7 @@ export const naive: Rung = {
     passes: [
       {
         label: 'naive',
-        wgsl,
+        wgsl: wgsl(shape.k),
         bindings: [uniform('shape'), reads('a'), reads('b'), writes('c')],
         workgroups: [shape.m, shape.n, 1],
         threads: 1,

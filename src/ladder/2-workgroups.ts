@@ -9,7 +9,10 @@ import { plainF32, type Rung, runsEverywhere, shapeUniform } from './rung.ts';
 
 const SIDE = 16;
 
-const wgsl = /* wgsl */ `
+const wgsl = (k: number) => /* wgsl */ `
+// The end of the loop is a constant, so that the compiler knows that it ends, and may unroll it.
+const K = ${k}u;
+
 struct Shape { m: u32, n: u32, k: u32 }
 
 @group(0) @binding(0) var<uniform> shape: Shape;
@@ -24,8 +27,8 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   // The grid is a whole number of workgroups: at the edges some threads have no cell.
   if (row >= shape.m || col >= shape.n) { return; }
   var sum = 0.0;
-  for (var k = 0u; k < shape.k; k++) {
-    sum += a[row * shape.k + k] * b[k * shape.n + col];
+  for (var k = 0u; k < K; k++) {
+    sum += a[row * K + k] * b[k * shape.n + col];
   }
   c[row * shape.n + col] = sum;
 }
@@ -42,7 +45,7 @@ export const workgroups: Rung = {
     passes: [
       {
         label: 'workgroups',
-        wgsl,
+        wgsl: wgsl(shape.k),
         bindings: [uniform('shape'), reads('a'), reads('b'), writes('c')],
         workgroups: [ceilDiv(shape.m, SIDE), ceilDiv(shape.n, SIDE), 1],
         threads: SIDE * SIDE,

