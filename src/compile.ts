@@ -40,18 +40,13 @@ export class Compiler {
     this.nothing.destroy();
   }
 
-  /** What would be tried, best first. Needs no device. */
-  choose(problem: Problem, options: KernelOptions): Choice {
-    return choose(problem, this.profile, { ...options, kernels: this.#kernels });
-  }
-
   /**
    * The best candidate that works on this device; the ones that failed are among those passed over.
    *
    * @throws GemmError `unsupported` where none works, `compilation-failed` where the caller's expression is wrong
    */
   async select(problem: Problem, options: KernelOptions): Promise<Choice> {
-    const choice = this.choose(problem, options);
+    const choice = choose(problem, this.profile, { ...options, kernels: this.#kernels });
     if (problem.epilogue) await checkExpression(this.device, problem);
     const passedOver: PassedOver[] = [...choice.passedOver];
     for (const [index, candidate] of choice.ranked.entries()) {

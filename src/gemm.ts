@@ -5,7 +5,8 @@ import type { Explanation } from './explain.ts';
 import { type HostOptions, type Matrix, multiply, type Product } from './host.ts';
 import { KERNELS } from './kernels/index.ts';
 import type { Kernel } from './kernels/kernel.ts';
-import { makePlan, outline, type Plan, type PlanOptions } from './plan.ts';
+import { explanationOf, outlineParts } from './parts.ts';
+import { kernelOptions, makePlan, type Plan, type PlanOptions } from './plan.ts';
 import { normalize, type Problem, type ProblemOptions } from './problem.ts';
 import { type Profile, type ProfileLimits, profileOf } from './profile.ts';
 
@@ -26,6 +27,7 @@ export interface GemmOptions {
 export class Gemm {
   readonly device: GPUDevice;
   readonly profile: Profile;
+  readonly #kernels: readonly Kernel[];
   readonly #compiler: Compiler;
 
   constructor(device: GPUDevice, options: GemmOptions = {}) {
@@ -33,7 +35,8 @@ export class Gemm {
     const wgslFeatures = options.wgslFeatures ?? globalThis.navigator?.gpu?.wgslLanguageFeatures ?? [];
     const profile = options.profile ?? profileOf(device, wgslFeatures, options.adapterInfo);
     this.profile = { ...profile, limits: { ...profile.limits, ...options.limits } };
-    this.#compiler = new Compiler(device, this.profile, options.kernels ?? KERNELS);
+    this.#kernels = options.kernels ?? KERNELS;
+    this.#compiler = new Compiler(device, this.profile, this.#kernels);
   }
 
   /** Bytes of scratch memory that the plans of this Gemm hold together. */
@@ -57,7 +60,9 @@ export class Gemm {
 
   /** What `plan` would choose, without compiling or trying anything. */
   explain(options: ProblemOptions, planOptions: PlanOptions = {}): Explanation {
-    return outline(this.#compiler, normalize(options), planOptions);
+    const problem = normalize(options);
+    const chosen = { ...kernelOptions(planOptions), kernels: this.#kernels };
+    return explanationOf(problem, this.profile, outlineParts(problem, this.profile, chosen));
   }
 
   /**

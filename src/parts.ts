@@ -1,12 +1,13 @@
 /** The pieces of a plan, each with the kernel that was chosen for it, and what they need to run. */
-import { type Piece, sumsBytes } from './bands.ts';
-import type { Choice } from './choose.ts';
+import { type Piece, split, sumsBytes } from './bands.ts';
+import { type Choice, type ChooseOptions, choose } from './choose.ts';
 import type { Compiler, KernelOptions } from './compile.ts';
 import { type Bound, Executable } from './device/executable.ts';
-import type { ExplainInput } from './explain.ts';
+import { type Explanation, explain } from './explain.ts';
 import { reducePass } from './kernels/reduce.ts';
 import type { View, Views } from './operands.ts';
 import type { Problem } from './problem.ts';
+import type { Profile } from './profile.ts';
 import { type Program, roundUp } from './program.ts';
 import { frame } from './wgsl/frame.ts';
 
@@ -28,7 +29,7 @@ export const SUMS = 'sums';
 /** What pace and reports call a part's kernel. */
 export const kernelOf = ({ choice }: Part): string => choice?.ranked[0].kernel.name ?? 'finish';
 
-export function partOf(piece: Piece, choice: Choice | null): Part {
+function partOf(piece: Piece, choice: Choice | null): Part {
   return { piece, choice, program: choice?.ranked[0].program ?? finishing(piece.problem) };
 }
 
@@ -37,9 +38,22 @@ export async function selectPart(compiler: Compiler, piece: Piece, options: Kern
   return partOf(piece, piece.step === 'finish' ? null : await compiler.select(piece.problem, options));
 }
 
-/** The choice for a piece by itself, without a device. */
-export function choosePart(compiler: Compiler, piece: Piece, options: KernelOptions): Part {
-  return partOf(piece, piece.step === 'finish' ? null : compiler.choose(piece.problem, options));
+/** The parts of a problem as they would be chosen, without a device. */
+export function outlineParts(problem: Problem, profile: Profile, options: ChooseOptions): readonly Part[] {
+  return split(problem, profile.limits).map(piece =>
+    partOf(piece, piece.step === 'finish' ? null : choose(piece.problem, profile, options)),
+  );
+}
+
+/** Every distinct shader of the parts, in order. */
+export function shadersOf(parts: readonly Part[]): readonly Shader[] {
+  const passes = parts.flatMap(({ program }) => program.passes);
+  return [...new Map(passes.map(({ label, wgsl }) => [wgsl, { label, wgsl }])).values()];
+}
+
+export interface Shader {
+  readonly label: string;
+  readonly wgsl: string;
 }
 
 /** Bytes of each scratch buffer that the parts use one after the other. */
@@ -54,20 +68,20 @@ export function scratchSizes(parts: readonly Part[]): Readonly<Record<string, nu
   return sums > 0 ? { ...sizes, [SUMS]: sums } : sizes;
 }
 
-/** What explain() needs to know of a plan. */
-export function explanationOf(compiler: Compiler, problem: Problem, parts: readonly Part[]): ExplainInput {
+/** What `explain()` says of a plan's parts. */
+export function explanationOf(problem: Problem, profile: Profile, parts: readonly Part[]): Explanation {
   const chosen = parts.flatMap(({ choice }) => choice ?? []);
   const passedOver = chosen.flatMap(choice => choice.passedOver);
-  return {
+  return explain({
     problem,
-    profile: compiler.profile,
+    profile,
     ranked: chosen[0]?.ranked ?? [],
     passedOver: [...new Map(passedOver.map(it => [`${it.kernel} ${it.reason}`, it])).values()],
     expectedMs: chosen.reduce((sum, { ranked }) => sum + ranked[0].estimateMs, 0),
     scratch: scratchSizes(parts),
     passes: parts.flatMap(({ program }) => program.passes.map(({ label }) => label)),
     pieces: parts.length,
-  };
+  });
 }
 
 export async function makeReady(compiler: Compiler, part: Part, scratch: Views): Promise<Ready> {

@@ -4,20 +4,21 @@ import type { Compiler, KernelOptions } from './compile.ts';
 import { checkAlive, whileAlive } from './device/alive.ts';
 import type { Bound } from './device/executable.ts';
 import { GemmError } from './errors.ts';
-import { type Explanation, explain } from './explain.ts';
+import type { Explanation } from './explain.ts';
 import type { Params } from './kernels/kernel.ts';
 import { type BufferView, checkBuffers, checkView, type PlanBuffers, type Views } from './operands.ts';
 import {
   bindPart,
-  choosePart,
   explanationOf,
   kernelOf,
   makeReady,
   type Part,
   type Ready,
+  type Shader,
   SUMS,
   scratchSizes,
   selectPart,
+  shadersOf,
 } from './parts.ts';
 import { operations, type Problem } from './problem.ts';
 
@@ -50,13 +51,6 @@ interface BoundSet {
 
 /** Bind groups are kept for this many sets of buffers. */
 const SETS = 16;
-
-/** What a plan will run, found without a device: good for `explain`, not tried. */
-export function outline(compiler: Compiler, problem: Problem, options: PlanOptions): Explanation {
-  const pieces = split(problem, compiler.profile.limits);
-  const parts = pieces.map(piece => choosePart(compiler, piece, kernelOptions(options)));
-  return explain(explanationOf(compiler, problem, parts));
-}
 
 /** A problem compiled for a device: bind buffers to it and run it as often as needed. */
 export class Plan {
@@ -122,13 +116,12 @@ export class Plan {
 
   /** Kernel, parameters, reasons, what was passed over, bytes and expected time; prints as lines. */
   explain(): Explanation {
-    return explain(explanationOf(this.#compiler, this.problem, this.#parts));
+    return explanationOf(this.problem, this.#compiler.profile, this.#parts);
   }
 
-  /** The WGSL of every distinct pass, in order. */
-  wgsl(): readonly { readonly label: string; readonly wgsl: string }[] {
-    const passes = this.#parts.flatMap(({ program }) => program.passes);
-    return [...new Map(passes.map(({ label, wgsl }) => [wgsl, { label, wgsl }])).values()];
+  /** The WGSL of every distinct pass, in order, as it was compiled. */
+  wgsl(): readonly Shader[] {
+    return shadersOf(this.#parts);
   }
 
   /** Gives scratch memory back. Commands that were encoded must have been submitted. */
@@ -259,7 +252,7 @@ export async function makePlan(compiler: Compiler, problem: Problem, options: Pl
   return new Plan(compiler, problem, ready, { views, release });
 }
 
-const kernelOptions = ({ kernel, params }: PlanOptions): KernelOptions => ({
+export const kernelOptions = ({ kernel, params }: PlanOptions): KernelOptions => ({
   ...(kernel === undefined ? {} : { force: kernel }),
   ...(params === undefined ? {} : { params }),
 });

@@ -1,6 +1,7 @@
 /** The command line: which commands there are, and what becomes of errors. */
 import { Command, CommanderError } from 'commander';
 import { GemmError } from '../../errors.ts';
+import { explainCommand } from './explain.ts';
 import { infoCommand } from './info.ts';
 import { ladderCommand } from './ladder.ts';
 import { matmulCommand } from './matmul.ts';
@@ -21,7 +22,8 @@ export async function main(args: readonly string[], version: string): Promise<nu
     .showSuggestionAfterError()
     .exitOverride()
     .configureOutput({ outputError: () => {} });
-  for (const command of [ladderCommand(version, finish), infoCommand(version), matmulCommand()]) {
+  const commands = [ladderCommand(version, finish), infoCommand(version), matmulCommand(), explainCommand()];
+  for (const command of commands) {
     program.addCommand(command.copyInheritedSettings(program));
   }
   try {
