@@ -2,12 +2,12 @@ import { Compiler } from './compile.ts';
 import { whileAlive } from './device/alive.ts';
 import { GemmError } from './errors.ts';
 import type { Explanation } from './explain.ts';
-import { type HostOptions, type Matrix, multiply, type Product } from './host.ts';
+import { type Matrix, multiply, type OptionsFor, type Product } from './host.ts';
 import { KERNELS } from './kernels/index.ts';
 import type { Kernel } from './kernels/kernel.ts';
 import { explanationOf, outlineParts } from './parts.ts';
 import { kernelOptions, makePlan, type Plan, type PlanOptions } from './plan.ts';
-import { normalize, type Problem, type ProblemOptions } from './problem.ts';
+import { normalize, type OutputType, type Problem, type ProblemOptions } from './problem.ts';
 import { type Profile, type ProfileLimits, profileOf } from './profile.ts';
 
 export interface GemmOptions {
@@ -34,7 +34,7 @@ export class Gemm {
     this.device = device;
     const wgslFeatures = options.wgslFeatures ?? globalThis.navigator?.gpu?.wgslLanguageFeatures ?? [];
     const profile = options.profile ?? profileOf(device, wgslFeatures, options.adapterInfo);
-    this.profile = { ...profile, limits: { ...profile.limits, ...options.limits } };
+    this.profile = { ...profile, limits: lowered(profile.limits, options.limits) };
     this.#kernels = options.kernels ?? KERNELS;
     this.#compiler = new Compiler(device, this.profile, this.#kernels);
   }
@@ -71,11 +71,15 @@ export class Gemm {
    *
    * @throws GemmError `shape-mismatch` for an array of the wrong length or shapes that do not go together, and as `plan`
    */
-  matmul<A extends Matrix>(a: A, b: Matrix, options: HostOptions = {}): Promise<Product<A>> {
+  matmul<A extends Matrix, C extends OutputType | undefined = undefined>(
+    a: A,
+    b: Matrix,
+    options: OptionsFor<C> = {},
+  ): Promise<Product<A, C>> {
     return whileAlive(this.device, async () => {
       this.#checkUsable();
       const plan = (problem: Problem) => makePlan(this.#compiler, problem, options);
-      return multiply({ device: this.device, plan }, a, b, options);
+      return (await multiply({ device: this.device, plan }, a, b, options)) as Product<A, C>;
     });
   }
 
@@ -98,3 +102,13 @@ export class Gemm {
  */
 export const createGemm = (device: GPUDevice, options: GemmOptions = {}): Promise<Gemm> =>
   whileAlive(device, async () => new Gemm(device, options));
+
+/** The device's limits, or the lower ones that were asked for. */
+function lowered(limits: ProfileLimits, asked: Partial<ProfileLimits> = {}): ProfileLimits {
+  const lower = (name: keyof ProfileLimits) => {
+    const wanted = asked[name] ?? limits[name];
+    return name.startsWith('min') ? Math.max(limits[name], wanted) : Math.min(limits[name], wanted);
+  };
+  const names = Object.keys(limits) as (keyof ProfileLimits)[];
+  return Object.fromEntries(names.map(name => [name, lower(name)])) as unknown as ProfileLimits;
+}

@@ -34,15 +34,29 @@ export interface Shaped<T extends HostInput = HostInput> {
 
 export type Matrix = HostInput | Shaped;
 
-type ResultOf<T> = T extends Int8Array | Uint8Array
-  ? Int32Array<ArrayBuffer>
-  : T extends Float32Array
-    ? Float32Array<ArrayBuffer>
-    : T;
+type ResultOf<T, C> = C extends 'f32'
+  ? Float32Array<ArrayBuffer>
+  : C extends 'f16'
+    ? T extends Float32Array
+      ? Uint16Array<ArrayBuffer>
+      : T
+    : T extends Int8Array | Uint8Array
+      ? Int32Array<ArrayBuffer>
+      : T extends Float32Array
+        ? Float32Array<ArrayBuffer>
+        : T;
 
-/** What a product gives: Float32Array of Float32Arrays, Int32Array of bytes, halves of halves unless `cType` says else. */
-export type Product<A extends Matrix> =
-  A extends Shaped<infer T> ? { readonly data: ResultOf<T>; readonly shape: readonly number[] } : ResultOf<A>;
+/**
+ * What a product gives: a Float32Array of Float32Arrays, halves of halves, an Int32Array of bytes, unless `cType` says
+ * something else; with a shape where the operands have one.
+ */
+export type Product<A extends Matrix, C extends OutputType | undefined = undefined> =
+  A extends Shaped<infer T>
+    ? { readonly data: ResultOf<T, C>; readonly shape: readonly number[] }
+    : ResultOf<A, C>;
+
+/** Options whose `cType` decides over the type of the result. */
+export type OptionsFor<C extends OutputType | undefined> = HostOptions & { readonly cType?: C };
 
 type ProblemPart = Omit<
   ProblemOptions,
@@ -66,17 +80,12 @@ export interface HostOptions extends ProblemPart, RunOptions, Pick<PlanOptions, 
 }
 
 /** Gemm.matmul(). */
-export async function multiply<A extends Matrix>(
-  target: Target,
-  a: A,
-  b: Matrix,
-  options: HostOptions = {},
-): Promise<Product<A>> {
+export async function multiply(target: Target, a: Matrix, b: Matrix, options: HostOptions): Promise<unknown> {
   options.signal?.throwIfAborted();
   if (isShaped(a) !== isShaped(b)) {
     throw new GemmError('invalid-argument', 'one operand has a shape and one has none', 'Give both a shape.');
   }
-  if (isShaped(a) && isShaped(b)) return (await multiplyShaped(target, a, b, options)) as Product<A>;
+  if (isShaped(a) && isShaped(b)) return multiplyShaped(target, a, b, options);
   const [dataA, dataB] = [a as HostInput, b as HostInput];
   const { m, n, k } = options;
   if (m === undefined || n === undefined || k === undefined) {
@@ -96,7 +105,7 @@ export async function multiply<A extends Matrix>(
   }
   const result = emptyResult(problem.c.type, problem.c.extent);
   await product(target, problem, operands, result, options);
-  return likeInput(result, dataA) as Product<A>;
+  return likeInput(result, dataA);
 }
 
 async function multiplyShaped(

@@ -5,7 +5,7 @@ export { GEMM_ERROR_CODES, GemmError, type GemmErrorCode } from './errors.ts';
 export type { Explanation } from './explain.ts';
 export { fromHalves, toHalves } from './float16.ts';
 export { createGemm, type Gemm, type GemmOptions } from './gemm.ts';
-export type { HostInput, HostOptions, Matrix, Product, Shaped } from './host.ts';
+export type { HostInput, HostOptions, Matrix, OptionsFor, Product, Shaped } from './host.ts';
 export { KERNELS } from './kernels/index.ts';
 export type { Kernel, Params } from './kernels/kernel.ts';
 export { closeDefault, matmul } from './matmul.ts';

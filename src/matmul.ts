@@ -2,7 +2,8 @@
 import { requestDevice } from './device/request.ts';
 import { GemmError } from './errors.ts';
 import { Gemm } from './gemm.ts';
-import type { HostOptions, Matrix, Product } from './host.ts';
+import type { Matrix, OptionsFor, Product } from './host.ts';
+import type { OutputType } from './problem.ts';
 
 interface Opened {
   readonly gemm: Gemm;
@@ -20,11 +21,11 @@ let current: Promise<Opened> | null = null;
  *
  * @throws GemmError `no-gpu` where there is no WebGPU, and as Gemm.matmul()
  */
-export async function matmul<A extends Matrix>(
+export async function matmul<A extends Matrix, C extends OutputType | undefined = undefined>(
   a: A,
   b: Matrix,
-  options: HostOptions = {},
-): Promise<Product<A>> {
+  options: OptionsFor<C> = {},
+): Promise<Product<A, C>> {
   const { gemm } = await defaultGpu();
   return gemm.matmul(a, b, options);
 }
@@ -69,9 +70,17 @@ async function openInNode(): Promise<Opened> {
   }
   // Named so that a browser's bundler does not follow it: it is for Node alone.
   const file = `./node/gpu.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`;
-  const { openGpu } = (await import(
+  const node: Promise<typeof import('./node/gpu.ts')> = import(
     /* @vite-ignore */ /* webpackIgnore: true */ file
-  )) as typeof import('./node/gpu.ts');
+  );
+  const { openGpu } = await node.catch(cause => {
+    throw new GemmError(
+      'no-gpu',
+      `webgemm's part for Node can't be loaded: ${cause.message}`,
+      'Where webgemm is bundled, open a device with `webgemm/node` and give it to createGemm().',
+      { cause },
+    );
+  });
   const { device, profile, close } = await openGpu();
   return { gemm: new Gemm(device, { profile }), close };
 }

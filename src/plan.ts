@@ -83,6 +83,8 @@ export class Plan {
    * nothing but the bind groups of buffers that it sees for the first time. However long the product takes, this makes
    * it one piece of work for the GPU; `run` cuts it.
    *
+   * Where `explain().scratch` has `sums`, no run of the same plan may be pending.
+   *
    * That a buffer was destroyed or is another device's shows when WebGPU validates the encoder; `run` tells it itself.
    *
    * @throws GemmError before anything is encoded: `invalid-argument` or `shape-mismatch` for the buffers, `device-lost`
@@ -238,9 +240,14 @@ export async function makePlan(compiler: Compiler, problem: Problem, options: Pl
       .filter(([name]) => options.scratch?.[name])
       .map(([name, size]) => [name, checkView(`scratch ${name}`, options.scratch![name], size, align)]),
   );
+  // Between two submits of a run other plans may run, so what `sums` holds is shared with none of them.
+  const own = compiler.scratch.ownName(SUMS);
   const missing = sizes.filter(([name]) => !given[name]);
-  const { buffers, release } = await compiler.scratch.takeAll(Object.fromEntries(missing));
-  const views = { ...given, ...wholeViews(buffers) };
+  const { buffers, release } = await compiler.scratch.takeAll(
+    Object.fromEntries(missing.map(([name, size]) => [name === SUMS ? own : name, size])),
+  );
+  const { [own]: sums, ...shared } = buffers;
+  const views = { ...given, ...wholeViews(sums ? { ...shared, [SUMS]: sums } : shared) };
   const ready: Ready[] = [];
   try {
     for (const part of parts) ready.push(await makeReady(compiler, part, views));

@@ -12,6 +12,7 @@ interface Slot {
 export class ScratchPool {
   readonly #device: GPUDevice;
   readonly #slots = new Map<string, Slot[]>();
+  #names = 0;
 
   constructor(device: GPUDevice) {
     this.#device = device;
@@ -42,6 +43,11 @@ export class ScratchPool {
       throw error;
     }
     return { buffers: Object.fromEntries(taken.map(([name, { buffer }]) => [name, buffer])), release };
+  }
+
+  /** A name for a buffer that is not shared. */
+  ownName(name: string): string {
+    return `${name} ${this.#names++}`;
   }
 
   /** Frees everything, also what is in use. */

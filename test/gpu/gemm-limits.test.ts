@@ -3,15 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { createGemm } from '../../src/gemm.ts';
 import type { ProblemOptions } from '../../src/problem.ts';
 import { driver, useTestGpu } from './device.ts';
-import { runProblem } from './gemm.ts';
+import { operandsFor, runProblem } from './gemm.ts';
 
 const gpu = useTestGpu();
 
 /** A Gemm that may bind this many bytes at once. */
 const gemmWith = (bytes: number) =>
-  createGemm(gpu().device, {
-    profile: { ...gpu().profile, limits: { ...gpu().profile.limits, maxStorageBufferBindingSize: bytes } },
-  });
+  createGemm(gpu().device, { profile: gpu().profile, limits: { maxStorageBufferBindingSize: bytes } });
 
 const half = driver === 'swiftshader' ? [] : (['f16'] as const);
 
@@ -67,7 +65,22 @@ test('what cannot be cut is refused, with the limit', async () => {
   });
 });
 
-test('every kernel serves the pieces', async () => {
+test('plans that cut K run side by side without touching each other', async () => {
+  const gemm = await gemmWith(32768);
+  const problem = { m: 20, n: 37, k: 701, beta: 1 };
+  const plans = await Promise.all([1, 2].map(() => gemm.plan(problem, { kernel: 'plain' })));
+  const operands = await Promise.all([1, 2, 3].map(seed => operandsFor(gpu().device, problem, seed)));
+  await Promise.all(operands.map(({ buffers }, index) => plans[index % 2].run(buffers)));
+  for (const each of operands) {
+    expect(await each.check()).toBeNull();
+    each.destroy();
+  }
+  expect(gemm.scratchBytes).toBe(2 * plans[0].explain().scratchBytes);
+  for (const plan of plans) plan.destroy();
+  expect(gemm.scratchBytes).toBe(0);
+});
+
+test('the kernels that are chosen serve the pieces', async () => {
   const gemm = await gemmWith(32768);
   const { failure } = await runProblem(gemm, { m: 300, n: 40, k: 64 });
   expect(failure).toBeNull();

@@ -1,8 +1,8 @@
 /** Typed arrays in, typed arrays out; NumPy's shapes; and products that are larger than the memory they may take. */
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, expectTypeOf, test } from 'vitest';
 import { fromHalves, toHalves } from '../../src/float16.ts';
 import { createGemm } from '../../src/gemm.ts';
-import type { HostInput } from '../../src/host.ts';
+import type { HostInput, Product } from '../../src/host.ts';
 import { closeDefault, matmul } from '../../src/matmul.ts';
 import { random } from '../../src/measure/random.ts';
 import { randomArray } from '../../src/selfcheck.ts';
@@ -33,6 +33,23 @@ function expectClose(got: ArrayLike<number>, want: ArrayLike<number>, tolerance 
   }
   expect(worst).toBeLessThanOrEqual(tolerance);
 }
+
+test('the types say what comes back', async () => {
+  const gemm = await newGemm();
+  const halves = new Uint16Array(1);
+  const multiplied = () => gemm.matmul(halves, halves, { m: 1, n: 1, k: 1, cType: 'f32' });
+  expectTypeOf(multiplied).returns.resolves.toEqualTypeOf<Float32Array<ArrayBuffer>>();
+  const bare = () => gemm.matmul(halves, halves, { m: 1, n: 1, k: 1, alpha: 2 });
+  expectTypeOf(bare).returns.resolves.toEqualTypeOf<Uint16Array<ArrayBuffer>>();
+  expectTypeOf<Product<Float32Array, 'f16'>>().toEqualTypeOf<Uint16Array<ArrayBuffer>>();
+  expectTypeOf<Product<Float32Array>>().toEqualTypeOf<Float32Array<ArrayBuffer>>();
+  expectTypeOf<Product<Uint8Array>>().toEqualTypeOf<Int32Array<ArrayBuffer>>();
+  expectTypeOf<Product<Uint16Array>>().toEqualTypeOf<Uint16Array>();
+  expectTypeOf<Product<{ data: Int8Array; shape: number[] }>>().toEqualTypeOf<{
+    readonly data: Int32Array<ArrayBuffer>;
+    readonly shape: readonly number[];
+  }>();
+});
 
 describe('two arrays', () => {
   test('f32', async () => {

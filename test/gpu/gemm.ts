@@ -1,12 +1,12 @@
 /** Whole products on the device, with poison, canaries and a float64 reference. */
 import { type HostArray, readBuffer, uploadBuffer } from '../../src/device/buffers.ts';
 import type { Gemm } from '../../src/gemm.ts';
-import { elementOf, type HostOperands, isCellOf, verifyProblem } from '../../src/measure/expected.ts';
+import { type HostOperands, isCellOf, verifyProblem } from '../../src/measure/expected.ts';
 import { fenceFailure, poisonedWhere } from '../../src/measure/fence.ts';
 import { random } from '../../src/measure/random.ts';
 import { requiredBytes } from '../../src/operands.ts';
 import type { Plan, PlanOptions, RunOptions } from '../../src/plan.ts';
-import { BYTES, normalize, type Problem, type ProblemOptions } from '../../src/problem.ts';
+import { normalize, type Problem, type ProblemOptions } from '../../src/problem.ts';
 import { randomArray } from '../../src/selfcheck.ts';
 
 const FENCE = 64;
@@ -93,5 +93,3 @@ export async function runProblem(
     plan.destroy();
   }
 }
-
-export { BYTES, elementOf };
