@@ -1,4 +1,5 @@
 /** Problems whose operands exceed a binding, and products that are cut into several submits. */
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createGemm } from '../../src/gemm.ts';
 import type { ProblemOptions } from '../../src/problem.ts';
@@ -41,6 +42,35 @@ describe('bindings of 32 KiB', () => {
     expect(gemm.scratchBytes).toBe(0);
     gemm.destroy();
   });
+});
+
+test('any problem, any small binding', async () => {
+  const size = fc.integer({ min: 1, max: 60 });
+  const pad = fc.integer({ min: 0, max: 5 });
+  const problems = fc.record({
+    ...{ m: size, n: size, k: size, batch: fc.integer({ min: 1, max: 3 }) },
+    // Few kinds, since each of them takes a software GPU seconds to compile.
+    ...{ transA: fc.boolean(), transB: fc.boolean(), beta: fc.constant(0.5), residual: fc.constant(true) },
+    ...{ type: fc.constantFrom('f32' as const, ...half), padA: pad, padB: pad, padC: pad },
+    ...{ offsetA: fc.integer({ min: 0, max: 150 }), offsetB: pad, offsetC: pad },
+  });
+  let cut = 0;
+  await fc.assert(
+    fc.asyncProperty(problems, fc.integer({ min: 300, max: 2000 }), async (options, words) => {
+      const { padA, padB, padC, m, n, k, ...rest } = options;
+      const problem = {
+        ...{ ...rest, m, n, k },
+        lda: (rest.transA ? m : k) + padA,
+        ldb: (rest.transB ? k : n) + padB,
+        ldc: n + padC,
+      };
+      const { failure, plan } = await runProblem(await gemmWith(words * 4), problem, { kernel: 'plain' });
+      if (plan.explain().pieces > 1) cut++;
+      expect(failure).toBeNull();
+    }),
+    { numRuns: 40, seed: 2026 },
+  );
+  expect(cut).toBeGreaterThan(15);
 });
 
 test('an expression counts rows, columns and products of the whole problem', async () => {

@@ -1,5 +1,5 @@
 /** Typed arrays in, typed arrays out; NumPy's shapes; and products that are larger than the memory they may take. */
-import { afterAll, describe, expect, expectTypeOf, test } from 'vitest';
+import { afterAll, describe, expect, expectTypeOf, test, vi } from 'vitest';
 import { fromHalves, toHalves } from '../../src/float16.ts';
 import { createGemm } from '../../src/gemm.ts';
 import type { HostInput, Product } from '../../src/host.ts';
@@ -321,5 +321,35 @@ describe('matmul() opens a device itself', () => {
       { data: Float32Array.of(3, 4), shape: [2] },
     );
     expect([...data]).toEqual([11]);
+  });
+
+  test("takes the browser's GPU where there is one, and another device when that is lost", async () => {
+    await closeDefault();
+    const devices: GPUDevice[] = [];
+    const requestAdapter = async () => {
+      const adapter = await gpu().gpu.requestAdapter();
+      const request = adapter!.requestDevice;
+      adapter!.requestDevice = async descriptor => {
+        devices.push(await Reflect.apply(request, adapter, [descriptor]));
+        return devices[devices.length - 1];
+      };
+      return adapter;
+    };
+    const browser = { requestAdapter, wgslLanguageFeatures: gpu().gpu.wgslLanguageFeatures };
+    vi.stubGlobal('navigator', { gpu: browser });
+    const data = Float32Array.of(3);
+    const size = { m: 1, n: 1, k: 1 };
+    expect([...(await matmul(data, data, size))]).toEqual([9]);
+    const pending = matmul(data, data, { ...size, activation: 'tanh' });
+    devices[0].destroy();
+    await expect(pending).rejects.toMatchObject({ code: 'device-lost' });
+    expect([...(await matmul(data, data, size))]).toEqual([9]);
+    expect(devices).toHaveLength(2);
+
+    await closeDefault();
+    vi.stubGlobal('navigator', { gpu: { requestAdapter: async () => null } });
+    await expect(matmul(data, data, size)).rejects.toMatchObject({ code: 'no-gpu' });
+    vi.unstubAllGlobals();
+    expect([...(await matmul(data, data, size))]).toEqual([9]);
   });
 });

@@ -120,6 +120,25 @@ describe('plans', () => {
     for (const plan of plans) plan.destroy();
   });
 
+  test.each(['plain', 'split-k'])(
+    'of a new kind compile each pass of %s once, the first-use check included',
+    async kernel => {
+      const { device } = gpu();
+      const gemm = await newGemm();
+      const original = device.createComputePipelineAsync;
+      let compiled = 0;
+      device.createComputePipelineAsync = (...args) => {
+        compiled++;
+        return Reflect.apply(original, device, args);
+      };
+      const problem = { m: 130, n: 140, k: 1100, activation: { clip: [-1, 1] } } as const;
+      const plan = await gemm.plan(problem, { kernel });
+      delete (device as unknown as Record<string, unknown>).createComputePipelineAsync;
+      expect(compiled).toBe(plan.wgsl().length);
+      plan.destroy();
+    },
+  );
+
   test('10,000 of them leave nothing behind', async () => {
     const { device } = gpu();
     const gemm = await newGemm();
