@@ -1,0 +1,156 @@
+/**
+ * Writes the tables and the picture of README.md and docs/ from the records in bench/records/, so that no figure in
+ * them was typed by hand.
+ *
+ *   npm run tables               writes them
+ *   npm run tables -- --check    changes nothing, and fails where one does not match its record
+ *
+ * A table stands between `<!-- record:NAME -->` and `<!-- /record -->`; TABLES below has the names.
+ */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Chalk } from 'chalk';
+import { RUNGS } from '../src/ladder/rungs.ts';
+import { ladderChart } from '../src/measure/chart.ts';
+import type { LadderRecord, RungRecord } from '../src/measure/record.ts';
+import { barChart } from '../src/node/cli/bars.ts';
+import { duration, gflops, percent, scientific, times, UNKNOWN } from '../src/node/cli/format.ts';
+import { ladderTable } from '../src/node/cli/table.ts';
+
+process.chdir(fileURLToPath(new URL('..', import.meta.url)));
+
+const h200 = readRecord('h200-ladder');
+const swiftShader = readRecord('swiftshader-ladder');
+
+const TABLES: Readonly<Record<string, () => string>> = {
+  /** The rungs and their kernels, with the reference's figures beside ours. */
+  ladder: () => `${kernelTable(h200)}\n\n${remarks(h200)}`,
+  /** Everything that was measured. */
+  measurements: () => `${measurementTable(h200)}\n\n${remarks(h200)}`,
+  /** What the command prints without a GPU. */
+  terminal: () => `\`\`\`text\n${terminal(swiftShader)}\n\`\`\``,
+};
+
+const PICTURES: Readonly<Record<string, () => string>> = {
+  'docs/h200-ladder.svg': () => `${ladderChart(h200, RUNGS)}\n`,
+};
+
+const check = process.argv.includes('--check');
+const documents = ['README.md', ...readdirSync('docs').map(name => `docs/${name}`)];
+const outdated: string[] = [];
+for (const file of documents.filter(name => name.endsWith('.md'))) {
+  bring(file, fill(file, readFileSync(file, 'utf8')));
+}
+for (const [file, draw] of Object.entries(PICTURES)) bring(file, draw());
+if (check && outdated.length > 0) {
+  console.error(`Not as bench/records/ says: ${outdated.join(', ')}. \`npm run tables\` writes them.`);
+  process.exitCode = 1;
+}
+
+function readRecord(name: string): LadderRecord {
+  const record = JSON.parse(readFileSync(`bench/records/${name}.json`, 'utf8')) as LadderRecord;
+  if (record.schema !== 'webgemm-ladder/1') throw new Error(`${name}.json is no ladder's record`);
+  const bad = record.rungs.filter(({ status }) => status === 'wrong' || status === 'failed');
+  if (bad.length > 0) throw new Error(`${name}.json holds rungs that are wrong: ${bad.map(({ id }) => id)}`);
+  return record;
+}
+
+function bring(file: string, content: string): void {
+  if (existsSync(file) && readFileSync(file, 'utf8') === content) return;
+  outdated.push(file);
+  if (check) return;
+  writeFileSync(file, content);
+  console.log(`wrote ${file}`);
+}
+
+function fill(file: string, text: string): string {
+  return text.replace(/(<!-- record:(\w+) -->\n)[\s\S]*?(<!-- \/record -->)/g, (_, begin, name, end) => {
+    const table = TABLES[name];
+    if (!table)
+      throw new Error(`${file}: there is no table "${name}", only ${Object.keys(TABLES).join(', ')}`);
+    return `${begin}\n${table()}\n\n${end}`;
+  });
+}
+
+function kernelTable(record: LadderRecord): string {
+  const rows = RUNGS.map(({ rung, id, idea, m4 }) => {
+    const measured = record.rungs.find(result => result.id === id);
+    const file = `[${id}](src/ladder/${rung}-${id}.ts)`;
+    return [rung, idea, file, gflops(m4), figure(measured), times(measured?.overBelow ?? null)];
+  });
+  const name = shortName(record);
+  return markdown(
+    ['rung', 'the one idea', 'kernel', 'M4 GFLOP/s', `${name} GFLOP/s`, `${name}, over the rung below`],
+    rows,
+    3,
+  );
+}
+
+function measurementTable(record: LadderRecord): string {
+  const columns: [head: string, cell: (result: RungRecord) => string][] = [
+    ['rung', result => result.rung],
+    ['id', result => result.id],
+    ['time', result => duration(result.ms)],
+    ['spread', result => percent(result.spread)],
+    ['GFLOP/s', figure],
+    ['× below', result => times(result.overBelow)],
+    ['error', result => scientific(result.relErr)],
+    ['worst', ({ worst }) => worst?.toFixed(2) ?? UNKNOWN],
+    ['compile', result => duration(result.compileMs)],
+  ];
+  const rows = record.rungs.map(result => columns.map(([, cell]) => cell(result)));
+  return markdown(
+    columns.map(([head]) => head),
+    rows,
+    2,
+  );
+}
+
+function figure(result: RungRecord | undefined): string {
+  return result?.status === 'unsupported' ? 'not on this device' : gflops(result?.gflops ?? null);
+}
+
+/** @param words columns of words, at the left; the others are numbers */
+function markdown(head: readonly string[], rows: readonly (readonly string[])[], words: number): string {
+  const rule = head.map((_, column) => (column < words ? '---' : '---:'));
+  const whole = rows.map(cells => cells.map((cell, column) => (column < words ? cell : unbroken(cell))));
+  return [head, rule, ...whole].map(cells => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** A browser breaks `17.0 ms` and `1.1e-6` in two where a column is narrow. */
+function unbroken(figure: string): string {
+  return figure.replaceAll(' ', '\u00a0').replaceAll('-', '−');
+}
+
+/** Where the figures come from, and what the rungs took from the device or ran beside them. */
+function remarks({ adapter, runtime, problem, timer, date, version, rungs }: LadderRecord): string {
+  const notes = rungs.flatMap(({ rung, detail, prepare }) => {
+    const beside = prepare.map(
+      ({ label, ms }) => `beside it, and not in its time, ${label}: ${duration(ms)}`,
+    );
+    const all = [detail, ...beside].filter(Boolean).join('; ');
+    return all ? [`Rung ${rung}: ${all}.`] : [];
+  });
+  const clock =
+    timer.kind === 'wall-clock' ? 'wall clock' : `GPU timestamps in steps of ${timer.resolutionNs} ns`;
+  const source = [
+    `C = A·B with m = ${problem.m}, n = ${problem.n}, k = ${problem.k}`,
+    `${adapter.device} (${adapter.description})`,
+    `Dawn ${runtime.dawn}, Node ${runtime.version}, webgemm ${version}`,
+    `${clock}; every rung verified`,
+    date.slice(0, 10),
+  ];
+  return [`${source.join(' · ')}.`, ...notes].join('\n');
+}
+
+/** `nvidia-h200` → `H200` */
+function shortName({ adapter }: LadderRecord): string {
+  return adapter.device.replace(`${adapter.vendor}-`, '').toUpperCase();
+}
+
+function terminal({ rungs: results }: LadderRecord): string {
+  const view = { width: 92, colour: new Chalk({ level: 0 }) };
+  const rungs = RUNGS.filter(({ id }) => results.some(result => result.id === id));
+  const table = ladderTable(rungs, results, null, { ...view, frame: '' });
+  return `${table}\n\nGFLOP/s\n${barChart(rungs, results, view)}`;
+}
