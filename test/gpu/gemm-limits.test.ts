@@ -131,6 +131,17 @@ describe('long products', () => {
     expect(shares.at(-1)).toBe(1);
   });
 
+  test('are cut in M and N also where parts of K are added up', async () => {
+    const gemm = await gemmWith(800 * 1024);
+    const shares: number[] = [];
+    const problem = { m: 190, n: 210, k: 1024, bias: 'row', activation: 'relu' } as const;
+    const onProgress = (share: number) => shares.push(share);
+    const { failure, plan } = await runProblem(gemm, problem, { kernel: 'plain', onProgress });
+    expect(failure).toBeNull();
+    expect(plan.explain().passes).toEqual(['plain', 'plain', 'reduce']);
+    expect(shares.length).toBeGreaterThan(3);
+  });
+
   test('stop when they are told to', async () => {
     const gemm = await createGemm(gpu().device, { profile: gpu().profile });
     const abort = new AbortController();
