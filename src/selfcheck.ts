@@ -131,12 +131,17 @@ const ALIKE = 16;
 const roundLike = (least: number, like: number, alike = ALIKE) =>
   least + ((((like - least) % alike) + alike) % alike);
 
-/** Runs a program on random operands with a poisoned, fenced C; what is wrong with the result, or null. */
+/**
+ * Runs a program on random operands with a poisoned, fenced C; what is wrong with the result, or null.
+ *
+ * @param edit may change operands before they are used
+ */
 export async function runChecked(
   device: GPUDevice,
   executable: Executable,
   problem: Problem,
   arithmetic: Parameters<typeof verifyProblem>[3]['arithmetic'],
+  edit: (host: HostOperands) => void = () => {},
 ): Promise<string | null> {
   const next = random(problem.m * 31 + problem.n * 7 + problem.k);
   const { a, b, c, beta } = problem;
@@ -152,6 +157,7 @@ export async function runChecked(
     ...(problem.bias === 'none' ? {} : { bias: randomArray(c.type, Math.max(problem.m, problem.n), next) }),
     ...(problem.residual ? { residual: randomArray(c.type, c.extent, next) } : {}),
   };
+  edit(host);
   const buffers: Record<string, GPUBuffer> = {};
   try {
     for (const [name] of requiredBytes(problem)) {
@@ -174,7 +180,7 @@ export async function runChecked(
       c.type === 'f16' ? new Uint16Array(bytes, 0, elements) : new Uint32Array(bytes, 0, elements);
     const result =
       c.type === 'f32' ? new Float32Array(bytes) : c.type === 'i32' ? new Int32Array(bytes) : found;
-    const fence = beta === 0 ? fenceFailure(found, isCell) : null;
+    const fence = fenceFailure(found, isCell);
     return (
       fence ?? verifyProblem(problem, host, result as HostArray, { arithmetic, signs: 'random' }).failure
     );
