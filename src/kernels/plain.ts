@@ -7,7 +7,7 @@
  */
 
 import { BYTES, operations } from '../problem.ts';
-import { ceilDiv, foldGrid, type Program } from '../program.ts';
+import { ceilDiv, foldGrid, type Program, roundUp } from '../program.ts';
 import { frame, tileOf } from '../wgsl/frame.ts';
 import { estimateMs } from './cost.ts';
 import type { Kernel } from './kernel.ts';
@@ -51,16 +51,19 @@ export const plain: Kernel = {
   rejects: needsF16,
   arithmetic: plainArithmetic,
   candidates: () => [{ tile: TILE }],
-  // Bound by workgroup memory: two reads for each multiply-add. Every tile fetches 16 rows and 16 columns.
-  estimate: problem =>
-    estimateMs({
-      operations: operations(problem),
+  // Bound by workgroup memory: two reads for each multiply-add. Every tile fetches 16 rows and 16 columns, and takes as
+  // long where it has fewer.
+  estimate: problem => {
+    const whole = { ...problem, m: roundUp(problem.m, TILE), n: roundUp(problem.n, TILE) };
+    return estimateMs({
+      operations: operations(whole),
       unit: 'fma',
       efficiency: 0.1,
-      bytes: (operations(problem) / TILE) * BYTES[problem.a.type],
-      threads: problem.m * problem.n * problem.batch,
+      bytes: (operations(whole) / TILE) * BYTES[problem.a.type],
+      threads: whole.m * whole.n * problem.batch,
       dispatches: 1,
-    }),
+    });
+  },
   build(problem): Program {
     const { wgsl, bindings, params } = frame(problem);
     return {
