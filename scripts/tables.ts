@@ -32,7 +32,7 @@ const TABLES: Readonly<Record<string, () => string>> = {
 };
 
 const PICTURES: Readonly<Record<string, () => string>> = {
-  'docs/h200-ladder.svg': () => `${ladderChart(h200, RUNGS)}\n`,
+  'bench/records/h200-ladder.svg': () => `${ladderChart(h200, RUNGS)}\n`,
 };
 
 const check = process.argv.includes('--check');
@@ -112,9 +112,16 @@ function figure(result: RungRecord | undefined): string {
 
 /** @param words columns of words, at the left; the others are numbers */
 function markdown(head: readonly string[], rows: readonly (readonly string[])[], words: number): string {
-  const rule = head.map((_, column) => (column < words ? '---' : '---:'));
-  const whole = rows.map(cells => cells.map((cell, column) => (column < words ? cell : unbroken(cell))));
-  return [head, rule, ...whole].map(cells => `| ${cells.join(' | ')} |`).join('\n');
+  const cells = rows.map(row => row.map((cell, column) => (column < words ? cell : unbroken(cell))));
+  const widths = head.map((name, column) =>
+    Math.max(...[name, ...cells.map(row => row[column])].map(it => it.length)),
+  );
+  const line = (row: readonly string[]) => {
+    const padded = row.map((cell, i) => (i < words ? cell.padEnd(widths[i]) : cell.padStart(widths[i])));
+    return `| ${padded.join(' | ')} |`;
+  };
+  const rule = widths.map((width, i) => (i < words ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
+  return [head, rule, ...cells].map(line).join('\n');
 }
 
 /** A browser breaks `17.0 ms` and `1.1e-6` in two where a column is narrow. */
