@@ -27,8 +27,13 @@ import { driver, useTestGpu } from './device.ts';
 import { pairwise } from './pairwise.ts';
 
 const gpu = useTestGpu();
-const TYPES: readonly InputType[] =
-  driver === 'swiftshader' ? ['f32', 'i8', 'u8'] : ['f32', 'f16', 'i8', 'u8'];
+/**
+ * lavapipe 26 takes everything. The other two take many times as long to compile, and get a smaller set: SwiftShader,
+ * which has no f16, the integers, and lavapipe 25 the floats.
+ */
+const TYPES = ({ swiftshader: ['f32', 'i8'], 'lavapipe-25': ['f32', 'f16'] } as Record<string, InputType[]>)[
+  driver
+] ?? ['f32', 'f16', 'i8', 'u8'];
 
 /** A and B of different types, or C of another one than theirs. */
 const MIXED: readonly Partial<ProblemOptions>[] = [
@@ -131,7 +136,7 @@ const ROWS = pairwise({
   transA: [false, true],
   transB: [false, true],
   aligned: [true, false],
-  epilogue: Object.keys(EPILOGUES),
+  epilogue: Object.keys(EPILOGUES).slice(driver === 'lavapipe-26' ? 0 : 1),
 });
 
 /** Batches, strides and offsets are uniforms: the problems of a row take turns. */
@@ -242,13 +247,16 @@ for (const kernel of KERNELS) {
       expect(await failures(kernel, problems, params)).toEqual([]);
     });
 
-    test.each(MIXED)('types %o', async types => {
-      const problems = [0, 1, 2].map(turn =>
-        normalize(laidOut({ m, n, k: 33 + turn, transB: true, ...types }, turn, false)),
-      );
-      if (!serves(kernel, problems[0])) return;
-      expect(await failures(kernel, problems)).toEqual([]);
-    });
+    test.each(MIXED.filter(({ aType }) => aType !== 'i8' || TYPES.includes('i8')))(
+      'types %o',
+      async types => {
+        const problems = [0, 1, 2].map(turn =>
+          normalize(laidOut({ m, n, k: 33 + turn, transB: true, ...types }, turn, false)),
+        );
+        if (!serves(kernel, problems[0])) return;
+        expect(await failures(kernel, problems)).toEqual([]);
+      },
+    );
 
     test('the same input gives the same bits', async () => {
       const problem = typed({ m, n, k: 129 });
