@@ -259,7 +259,7 @@ for (const kernel of KERNELS) {
     );
 
     test('the same input gives the same bits', async () => {
-      const problem = typed({ m, n, k: 129 });
+      const problem = typed({ m: Math.min(m, 20), n, k: 70 });
       if (!serves(kernel, problem)) return;
       const runs = kernel.name === 'split-k' ? 1000 : 50;
       expect(await differentRuns(kernel, problem, runs)).toBe(0);
