@@ -57,7 +57,7 @@ export async function whileAlive<T>(device: GPUDevice, work: () => Promise<T>): 
   try {
     return await Promise.race([work(), loss]);
   } catch (error) {
-    await undefined;
+    await new Promise(resolve => setTimeout(resolve)); // Deno tells a loss a task later than what fails because of it
     checkAlive(device); // what failed, failed for that
     throw error;
   } finally {

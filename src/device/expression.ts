@@ -1,5 +1,6 @@
 import { GemmError } from '../errors.ts';
 import { isInteger, type Problem } from '../problem.ts';
+import { inOneLine } from './compiler-message.ts';
 
 const BEFORE = (type: string) =>
   `fn custom(value: ${type}, row: u32, col: u32, batch: u32) -> ${type} {\n  return (\n`;
@@ -43,7 +44,7 @@ async function compile(device: GPUDevice, type: string, expression: string): Pro
   const line = Math.min(lines.length, Math.max(1, worst.lineNum - before.split('\n').length + 1));
   return new GemmError(
     'compilation-failed',
-    `the epilogue expression, line ${line}: ${worst.message} — ${lines[line - 1].trim()}`,
+    `the epilogue expression, line ${line}: ${inOneLine(worst.message)} — ${lines[line - 1].trim()}`,
     `Give one WGSL expression of value (${type}), row, col and batch (u32) whose type is ${type}.`,
   );
 }

@@ -1,5 +1,6 @@
 import { GemmError } from '../errors.ts';
 import type { Pass } from '../program.ts';
+import { inOneLine } from './compiler-message.ts';
 
 const caches = new WeakMap<GPUDevice, Map<string, Promise<GPUComputePipeline>>>();
 
@@ -43,10 +44,10 @@ async function compile(device: GPUDevice, pass: Pass): Promise<GPUComputePipelin
     const line = pass.wgsl.split('\n')[worst.lineNum - 1]?.trim() ?? '';
     throw new GemmError(
       'compilation-failed',
-      `${pass.label}, line ${worst.lineNum}: ${worst.message}${line ? ` — ${line}` : ''}`,
+      `${pass.label}, line ${worst.lineNum}: ${inOneLine(worst.message)}${line ? ` — ${line}` : ''}`,
     );
   }
-  if (error) throw new GemmError('compilation-failed', `${pass.label}: ${error.message}`);
+  if (error) throw new GemmError('compilation-failed', `${pass.label}: ${inOneLine(error.message)}`);
   const bindGroupLayout = device.createBindGroupLayout({
     label: pass.label,
     entries: pass.bindings.map(({ access }, binding) => ({
@@ -64,6 +65,8 @@ async function compile(device: GPUDevice, pass: Pass): Promise<GPUComputePipelin
       compute: { module, entryPoint: 'main' },
     });
   } catch (cause) {
-    throw new GemmError('compilation-failed', `${pass.label}: ${(cause as Error).message}`, '', { cause });
+    throw new GemmError('compilation-failed', `${pass.label}: ${inOneLine((cause as Error).message)}`, '', {
+      cause,
+    });
   }
 }

@@ -175,7 +175,7 @@ function storedType({ type }: Operand, width: Width): string {
 function elementOf(array: string, { type }: Operand, width: Width): string {
   if (type === 'i8') return `extractBits(i32(${array}[index / 4]), 8 * (index % 4), 8)`;
   if (type === 'u8') return `i32(extractBits(${array}[index / 4], 8 * (index % 4), 8))`;
-  if (width === 8) return `Sum(bitcast<vec2<f16>>(${array}[index / 8][index / 2 % 4])[index % 2])`;
+  if (width === 8) return `Sum(unpack2x16float(${array}[index / 8][index / 2 % 4])[index % 2])`;
   return width === 4 ? `Sum(${array}[index / 4][index % 4])` : `Sum(${array}[index])`;
 }
 

@@ -72,7 +72,8 @@ function takenApart(type: string, width: Width): { word: string; parts: string[]
   if (width === 8) {
     return {
       word: 'vec4<u32>',
-      parts: ['xy', 'zw'].map(half => `vec4<Sum>(bitcast<vec4<f16>>(word.${half}))`),
+      // Not bitcast<vec4<f16>>, which naga (Deno, Firefox) takes for no vector of four.
+      parts: ['xy', 'zw'].map(([x, y]) => `vec4<Sum>(unpack2x16float(word.${x}), unpack2x16float(word.${y}))`),
     };
   }
   if (type === 'i8') {
