@@ -1,29 +1,30 @@
-import { defineConfig } from 'vitest/config';
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { playwright } from '@vitest/browser-playwright';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { SOFTWARE_GPUS, type SoftwareGpu, softwareGpu } from './src/node/software.ts';
+import { takeConsole } from './test/page/console.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The software GPU that this run of test/gpu is for. */
-    driver: SoftwareGpu;
+    /** What this run of test/gpu is for: a software GPU in Node, the WebGPU of a page, or Deno's. */
+    driver: SoftwareGpu | 'chromium' | 'deno';
     /** Why it can't be had on this machine; null where it is there. */
     missing: string | null;
   }
 }
 
+/** The first use of a pipeline compiles it, which takes a CPU driver seconds. */
+const PATIENT = { testTimeout: 120_000, hookTimeout: 60_000 };
+
 /** A run of tests on a driver; where it isn't there, they are skipped by name, with the reason. */
 async function onDriver(driver: SoftwareGpu, folder = 'test/gpu', name: string = driver, env = {}) {
   const found = await softwareGpu(driver);
+  const include = [`${folder}/**/*.test.ts`];
+  const missing = 'missing' in found ? found.missing : null;
   return {
     extends: true as const,
-    test: {
-      name,
-      env,
-      include: [`${folder}/**/*.test.ts`],
-      provide: { driver, missing: 'missing' in found ? found.missing : null },
-      // The first use of a pipeline compiles it, which takes a CPU driver seconds.
-      testTimeout: 120_000,
-      hookTimeout: 60_000,
-    },
+    test: { name, env, include, provide: { driver, missing }, ...PATIENT },
   };
 }
 
@@ -31,22 +32,85 @@ async function onDriver(driver: SoftwareGpu, folder = 'test/gpu', name: string =
 const lanes = (lanes: number) =>
   onDriver('lavapipe-25', 'test/lanes', `${lanes} lanes`, { LP_NATIVE_VECTOR_WIDTH: String(lanes * 32) });
 
+/**
+ * The files of test/gpu that need nothing of Node's. Left out: `check` and `ladder`, which are about rungs that the
+ * other drivers cover, and `gemm-memory`, which looks at Node's heap.
+ */
+const PORTABLE = ['kernels', 'gemm', 'gemm-errors', 'gemm-faults', 'gemm-limits', 'gemm-matmul'].map(
+  name => `test/gpu/${name}.test.ts`,
+);
+
+/** The library in a page: Chromium with SwiftShader, the one CPU adapter that it takes. */
+function inPage(): TestProjectInlineConfiguration {
+  const executablePath = findProgram('chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable');
+  const name = 'chromium';
+  if (!executablePath) {
+    const missing = 'there is no Chromium on this machine (`apt-get install chromium`)';
+    return { extends: true, test: { name, include: PORTABLE, provide: { driver: name, missing } } };
+  }
+  const args = ['--no-sandbox', '--enable-unsafe-webgpu', '--disable-background-networking'];
+  return {
+    extends: true,
+    server: {
+      // Without them a page has no SharedArrayBuffer.
+      headers: {
+        'Cross-Origin-Opener-Policy': 'same-origin',
+        'Cross-Origin-Embedder-Policy': 'require-corp',
+      },
+    },
+    test: {
+      name,
+      include: PORTABLE,
+      setupFiles: ['test/page/setup.ts'],
+      provide: { driver: name, missing: null },
+      ...PATIENT,
+      browser: {
+        enabled: true,
+        headless: true,
+        screenshotFailures: false,
+        provider: playwright({ launchOptions: { executablePath, args } }),
+        instances: [{ browser: 'chromium' }],
+        commands: { takeConsole },
+      },
+    },
+  };
+}
+
+/** Deno's own WebGPU: wgpu, with another compiler of WGSL. `npm run test:deno` runs vitest itself under Deno. */
+const inDeno = (): TestProjectInlineConfiguration => ({
+  extends: true,
+  test: {
+    name: 'deno',
+    include: [...PORTABLE, 'test/gpu/ladder.test.ts'],
+    provide: { driver: 'deno', missing: null },
+    ...PATIENT,
+  },
+});
+
+function findProgram(...names: readonly string[]): string | undefined {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  return names.flatMap(name => folders.map(folder => join(folder, name))).find(file => existsSync(file));
+}
+
+const inNode = async (): Promise<TestProjectInlineConfiguration[]> => [
+  {
+    extends: true,
+    test: {
+      name: 'unit',
+      include: ['test/unit/**/*.test.ts', 'test/cli/**/*.test.ts'],
+      testTimeout: 60_000,
+    },
+  },
+  ...(await Promise.all([...SOFTWARE_GPUS.map(driver => onDriver(driver)), lanes(4), lanes(16)])),
+  inPage(),
+];
+
 export default defineConfig({
   test: {
     // Threads would share a process: a test that times out while a buffer is being mapped would end the whole run.
     pool: 'forks',
     maxWorkers: 2,
     reporters: ['default', './test/summary.ts'],
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: 'unit',
-          include: ['test/unit/**/*.test.ts', 'test/cli/**/*.test.ts'],
-          testTimeout: 60_000,
-        },
-      },
-      ...(await Promise.all([...SOFTWARE_GPUS.map(driver => onDriver(driver)), lanes(4), lanes(16)])),
-    ],
+    projects: 'deno' in process.versions ? [inDeno()] : await inNode(),
   },
 });

@@ -1,19 +1,19 @@
 /** The device that a test file runs on: opened once for the file, and watched for errors that nobody caught. */
 import { afterAll, afterEach, beforeEach, expect, inject } from 'vitest';
-import { type OpenGpu, openGpu } from '../../src/node/gpu.ts';
+import { openTestGpu, type TestGpu } from './open.ts';
 
-export const driver = inject('driver');
+export { driver, halfFloats } from './open.ts';
 
 /** Opens the driver's device, closes it after the last test, and fails every test that leaves an error behind. */
-export function useTestGpu(): () => OpenGpu {
+export function useTestGpu(): () => TestGpu {
   const missing = inject('missing');
-  let opened: Promise<OpenGpu> | undefined;
-  let gpu: OpenGpu;
+  let opened: Promise<TestGpu> | undefined;
+  let gpu: TestGpu;
   let errors: string[] = [];
 
   beforeEach(async ({ skip }) => {
     if (missing !== null) skip(missing);
-    opened ??= openGpu({ adapter: driver }).then(it => {
+    opened ??= openTestGpu().then(it => {
       it.device.onuncapturederror = ({ error }) => errors.push(error.message);
       return it;
     });

@@ -4,9 +4,9 @@ import { readBuffer } from '../../src/device/buffers.ts';
 import { createGemm, type GemmOptions } from '../../src/gemm.ts';
 import type { Kernel } from '../../src/kernels/kernel.ts';
 import { plain } from '../../src/kernels/plain.ts';
-import { openGpu } from '../../src/node/gpu.ts';
-import { driver, useTestGpu } from './device.ts';
+import { useTestGpu } from './device.ts';
 import { operandsFor, runProblem } from './gemm.ts';
+import { openTestGpu } from './open.ts';
 
 const gpu = useTestGpu();
 const newGemm = (options: GemmOptions = {}) =>
@@ -81,7 +81,7 @@ describe("a caller's expression", () => {
     ['value +', 1, 'value \\+'],
     ['value * nothing', 1, 'nothing'],
     ['max(value,\n  0.0) +\n  unknown(row)', 3, 'unknown'],
-    ['value > 0.0', 1, 'bool'],
+    ['value > 0.0', 1, 'return type'],
     ['params.alpha', 1, 'params'],
   ])('%j is refused with the compiler’s line', async (epilogue, line, part) => {
     const gemm = await newGemm();
@@ -139,7 +139,7 @@ describe('out of memory', () => {
 
 describe('a lost device', () => {
   const open = async () => {
-    const { device, profile } = await openGpu({ adapter: driver });
+    const { device, profile } = await openTestGpu();
     return { device, gemm: await createGemm(device, { profile }) };
   };
   const lost = { code: 'device-lost', name: 'GemmError' };
@@ -204,7 +204,7 @@ describe('a lost device', () => {
 
 describe('buffers that WebGPU refuses', () => {
   test("another device's", async () => {
-    const other = await openGpu({ adapter: driver });
+    const other = await openTestGpu();
     const gemm = await newGemm();
     const plan = await gemm.plan(small);
     const operands = await operandsFor(gpu().device, small);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createGemm } from '../../src/gemm.ts';
 import type { ProblemOptions } from '../../src/problem.ts';
-import { driver, useTestGpu } from './device.ts';
+import { halfFloats, useTestGpu } from './device.ts';
 import { operandsFor, runProblem } from './gemm.ts';
 
 const gpu = useTestGpu();
@@ -12,7 +12,7 @@ const gpu = useTestGpu();
 const gemmWith = (bytes: number) =>
   createGemm(gpu().device, { profile: gpu().profile, limits: { maxStorageBufferBindingSize: bytes } });
 
-const half = driver === 'swiftshader' ? [] : (['f16'] as const);
+const half = halfFloats ? (['f16'] as const) : [];
 
 const CASES: readonly (ProblemOptions & { readonly name: string; readonly pieces: number })[] = [
   { name: 'bands of M', m: 300, n: 21, k: 37, pieces: 3 },

@@ -6,11 +6,10 @@ import type { HostInput, Product } from '../../src/host.ts';
 import { closeDefault, matmul } from '../../src/matmul.ts';
 import { random } from '../../src/measure/random.ts';
 import { randomArray } from '../../src/selfcheck.ts';
-import { driver, useTestGpu } from './device.ts';
+import { halfFloats, useTestGpu } from './device.ts';
 
 const gpu = useTestGpu();
 const newGemm = () => createGemm(gpu().device, { profile: gpu().profile });
-const half = driver !== 'swiftshader';
 
 const next = random(7);
 const floats = (length: number) => randomArray('f32', length, next) as Float32Array<ArrayBuffer>;
@@ -71,7 +70,7 @@ describe('two arrays', () => {
     expect([...unsigned]).toEqual([200 * 255 + 300]);
   });
 
-  test.runIf(half)('half floats, as bits', async () => {
+  test.runIf(halfFloats)('half floats, as bits', async () => {
     const gemm = await newGemm();
     const [a, b] = [toHalves(floats(6 * 8)), toHalves(floats(8 * 7))];
     const c = await gemm.matmul(a, b, { m: 6, n: 7, k: 8 });
@@ -79,7 +78,7 @@ describe('two arrays', () => {
     expectClose(fromHalves(c), product(fromHalves(a), fromHalves(b), 6, 7, 8), 2e-3);
   });
 
-  test.runIf(half)('half floats, where the runtime has an array for them', async () => {
+  test.runIf(halfFloats)('half floats, where the runtime has an array for them', async () => {
     // A stand-in with what a Float16Array shows: Node 20 has none.
     class Float16Array {
       readonly BYTES_PER_ELEMENT = 2;
@@ -257,7 +256,7 @@ describe('streamed in tiles', () => {
     expect(shares.at(-1)).toBeCloseTo(1);
   });
 
-  test.runIf(half)('halves in parts of K are rounded once', async () => {
+  test.runIf(halfFloats)('halves in parts of K are rounded once', async () => {
     const gemm = await newGemm();
     const [m, n, k] = [3, 4, 5000];
     const [a, b] = [toHalves(floats(m * k)), toHalves(floats(k * n))];
