@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { SOFTWARE_GPUS, type SoftwareGpu, softwareGpu } from './src/node/software.ts';
@@ -39,6 +40,15 @@ const lanes = (lanes: number) =>
 const PORTABLE = ['kernels', 'gemm', 'gemm-errors', 'gemm-faults', 'gemm-limits', 'gemm-matmul'].map(
   name => `test/gpu/${name}.test.ts`,
 );
+
+/** The package as it is built, in place of the sources, on the software GPU that everybody has. */
+async function built(): Promise<TestProjectInlineConfiguration> {
+  const { test } = await onDriver('swiftshader', 'test/gpu', 'dist');
+  const include = PORTABLE.filter(file => !/kernels|limits/.test(file));
+  const dist = fileURLToPath(new URL('dist/', import.meta.url));
+  const alias = [{ find: /^(?:\.\.\/)+src\/(.*)\.ts$/, replacement: `${dist}$1.js` }];
+  return { extends: true, resolve: { alias }, test: { ...test, include, globalSetup: ['test/built.ts'] } };
+}
 
 /** The library in a page: Chromium with SwiftShader, the one CPU adapter that it takes. */
 function inPage(): TestProjectInlineConfiguration {
@@ -102,6 +112,7 @@ const inNode = async (): Promise<TestProjectInlineConfiguration[]> => [
     },
   },
   ...(await Promise.all([...SOFTWARE_GPUS.map(driver => onDriver(driver)), lanes(4), lanes(16)])),
+  await built(),
   inPage(),
 ];
 
