@@ -1,21 +1,19 @@
 /**
- * Pack: copies an operand of any type and layout into rows of whole 16-byte words, in the type that matrix units read,
- * filled up with zeros, so that the kernels that multiply have one layout to deal with and no edges along K.
+ * Pack: copies an operand of any type and layout into blocks, in the type that matrix units read: the words (16 bytes)
+ * that a workgroup of wgsl/matrix-tile.ts fetches for one step of K lie in one piece, in the order in which its threads
+ * fetch them. Blocks are filled up with zeros, so that the kernel has one layout to deal with and no edges.
  *
- * Mapping: a workgroup of 256 threads moves a tile of 32×64 elements through workgroup memory: it reads along the source's rows,
- * whichever way they run, and writes words along the packed rows. Rows of the tile are 65 long, so that a column of it
- * lies in different banks.
+ * Mapping: a workgroup of 256 threads moves 32×64 elements through workgroup memory: it reads along the source's rows,
+ * whichever way they run, and writes words in the order of the blocks. Rows in workgroup memory are 65 long, so that a
+ * column lies in different banks.
  */
 import { isInteger, type Operand } from '../problem.ts';
-import { ceilDiv, foldGrid, type Pass, reads, roundUp, uniform, writes } from '../program.ts';
+import { type Binding, ceilDiv, foldGrid, type Pass, reads, uniform, writes } from '../program.ts';
 
 export type PackedType = 'f32' | 'f16' | 'i8' | 'u8';
 
-/** Elements in a word of 16 bytes. */
-export const perWord = (type: PackedType): number => ({ f32: 4, f16: 8, i8: 16, u8: 16 })[type];
-
 export interface PackOptions {
-  /** `a` or `b`: the buffer that is read; the packed one is `packedA` or `packedB`. */
+  /** The operand: its buffer is \`a\` or \`b\`, the packed one \`packedA\` or \`packedB\`. */
   readonly name: 'a' | 'b';
   readonly operand: Operand;
   /** Of op(A) or op(B). */
@@ -23,81 +21,95 @@ export interface PackOptions {
   readonly cols: number;
   readonly batch: number;
   readonly type: PackedType;
-  /** The packed rows and columns are rounded up to multiples of these. */
-  readonly alignRows: number;
-  readonly alignCols: number;
+  /** Bytes in a word: 16 or 8. */
+  readonly wordBytes: number;
+  /** Rows and columns of a block. */
+  readonly block: readonly [rows: number, cols: number];
+  /** Steps of K that the blocks reach over, at least those that K takes. */
+  readonly steps: number;
+  /**
+   * 1, or 2 for a high and a low part of every element (split-f32.ts), scaled by what the buffer \`scales\` holds for its
+   * line: the rows of A first, then the columns of B, batch by batch.
+   */
+  readonly parts?: 1 | 2;
+  /** Scales before those of B. */
+  readonly lines?: number;
 }
 
 export interface Packed {
   readonly pass: Pass;
-  /** Where the packed operand's elements lie. */
+  /** Where the blocks lie, for frame(): offset 0, a stride from product to product. */
   readonly operand: Operand;
+  /** Elements from the high part to the low one. */
+  readonly part: number;
   readonly uniforms: Readonly<Record<string, Uint32Array>>;
   readonly scratch: Readonly<Record<string, number>>;
 }
 
+const BYTES = { f32: 4, f16: 2, i8: 1, u8: 1 } as const;
 const ROWS = 32;
 const COLS = 64;
 
-export function pack({ name, operand, rows, cols, batch, type, alignRows, alignCols }: PackOptions): Packed {
+export function pack(options: PackOptions): Packed {
+  const { name, operand, rows, cols, batch, type, block, steps, parts = 1, lines = 0 } = options;
   const letter = name.toUpperCase();
-  const ld = roundUp(cols, Math.max(alignCols, perWord(type)));
-  const packedRows = roundUp(rows, alignRows);
+  const tiles = name === 'a' ? ceilDiv(rows, block[0]) : ceilDiv(cols, block[1]);
+  const [packedRows, packedCols] =
+    name === 'a' ? [tiles * block[0], steps * block[1]] : [steps * block[0], tiles * block[1]];
   // One copy serves a batch that shares the operand.
   const copies = operand.stride === 0 ? 1 : batch;
-  const stride = packedRows * ld;
-  const source = `source${letter}`;
-  const packed = `packed${letter}`;
+  const stride = packedRows * packedCols;
+  const [source, packed] = [`source${letter}`, `packed${letter}`];
+  const scales: Binding[] = parts === 2 ? [reads('scales')] : [];
   return {
     operand: {
-      ...{ type, trans: false, ld, offset: 0 },
+      ...{ type, trans: false, ld: packedCols, offset: 0 },
       stride: copies === 1 ? 0 : stride,
-      extent: copies * stride,
+      extent: parts * copies * stride,
     },
+    part: copies * stride,
     uniforms: {
       [source]: Uint32Array.of(
-        rows,
-        cols,
-        copies,
-        operand.ld,
-        operand.offset,
-        operand.stride,
-        packedRows,
-        ld,
+        ...[rows, cols, copies, operand.ld, operand.offset, operand.stride],
+        ...[packedRows, packedCols, steps, tiles, lines],
       ),
     },
-    scratch: { [packed]: copies * stride * (16 / perWord(type)) },
+    scratch: { [packed]: parts * copies * stride * BYTES[type] },
     pass: {
-      label: `pack ${letter}`,
-      wgsl: wgsl(operand, type),
-      bindings: [uniform(source), reads(name), writes(packed)],
-      workgroups: foldGrid(ceilDiv(packedRows, ROWS) * ceilDiv(ld, COLS) * copies),
+      label: parts === 2 ? `split ${letter}` : `pack ${letter}`,
+      wgsl: wgsl(options, parts),
+      bindings: [uniform(source), reads(name), writes(packed), ...scales],
+      workgroups: foldGrid(ceilDiv(packedRows, ROWS) * ceilDiv(packedCols, COLS) * copies),
       threads: 256,
       workgroupMemory: ROWS * (COLS + 1) * 4,
     },
   };
 }
 
-const wgsl = (
-  operand: Operand,
-  type: PackedType,
-) => /* wgsl */ `${operand.type === 'f16' ? 'enable f16;\n' : ''}
+const wgsl = ({ name, operand, type, wordBytes, block }: PackOptions, parts: 1 | 2) => /* wgsl */ `${
+  operand.type === 'f16' ? 'enable f16;\n' : ''
+}
 const ROWS = ${ROWS}u;
 const COLS = ${COLS}u;
-const PER_WORD = ${perWord(type)}u;
+const PER_WORD = ${wordBytes / BYTES[type]}u;       // elements in a word
+const BLOCK_ROWS = ${block[0]}u;
+const BLOCK_COLS = ${block[1]}u;
 
 alias Value = ${isInteger(type) ? 'i32' : 'f32'};
+alias Word = ${wordBytes === 16 ? 'vec4<u32>' : 'vec2<u32>'};
 
 struct Source {
   rows: u32, cols: u32, copies: u32,
   ld: u32, offset: u32, stride: u32,
-  packedRows: u32, packedLd: u32,
+  packedRows: u32, packedCols: u32,
+  steps: u32, tiles: u32,
+  lines: u32,                        // scales before B's
 }
 
 @group(0) @binding(0) var<uniform> source: Source;
 @group(0) @binding(1) var<storage, read> elements: array<${isInteger(operand.type) ? 'u32' : operand.type}>;
-@group(0) @binding(2) var<storage, read_write> packed: array<vec4<u32>>;
-
+@group(0) @binding(2) var<storage, read_write> packed: array<Word>;
+${parts === 2 ? '@group(0) @binding(3) var<storage, read> scales: array<f32>;\n' : ''}
 var<workgroup> tile: array<array<Value, COLS + 1>, ROWS>;
 
 fn element(copy: u32, row: u32, col: u32) -> Value {
@@ -106,13 +118,18 @@ fn element(copy: u32, row: u32, col: u32) -> Value {
   return select(Value(), ${elementValue(operand)}, inside);
 }
 
+// Where the word at (row, col) goes: its tile, its step of K, and its place in their block.
+fn place(copy: u32, row: u32, col: u32) -> u32 {
+${name === 'a' ? PLACE_A : PLACE_B}
+}
+
 @compute @workgroup_size(256)
 fn main(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,
   @builtin(local_invocation_index) thread: u32,
 ) {
-  let across = (source.packedLd + COLS - 1) / COLS;
+  let across = (source.packedCols + COLS - 1) / COLS;
   let down = (source.packedRows + ROWS - 1) / ROWS;
   let index = group.y * groups.x + group.x;
   let copy = index / (across * down);
@@ -126,20 +143,46 @@ fn main(
     tile[y][x] = element(copy, firstRow + y, firstCol + x);
   }
   workgroupBarrier();
+
   const WORDS = COLS / PER_WORD;
   for (var w = thread; w < ROWS * WORDS; w += 256) {
-    let y = w / WORDS;
-    let x = w % WORDS * PER_WORD;
+    ${name === 'a' ? 'let y = w % ROWS;\n    let x = w / ROWS * PER_WORD;' : 'let y = w / WORDS;\n    let x = w % WORDS * PER_WORD;'}
     let row = firstRow + y;
     let col = firstCol + x;
-    if (row < source.packedRows && col < source.packedLd) {
-      packed[((copy * source.packedRows + row) * source.packedLd + col) / PER_WORD] = word(y, x);
+    if (row < source.packedRows && col < source.packedCols) {
+      let to = place(copy, row, col);
+      ${parts === 1 ? 'packed[to] = word(y, x);' : splitStore(name)}
     }
   }
 }
 
-${word(type)}
+${word(type, wordBytes, parts)}
 `;
+
+const PLACE_A = /* wgsl */ `  let words = BLOCK_COLS / PER_WORD;
+  let block = (copy * source.tiles + row / BLOCK_ROWS) * source.steps + col / BLOCK_COLS;
+  let r = row % BLOCK_ROWS;
+  return (block * BLOCK_ROWS + r / 8 * 8) * words + col % BLOCK_COLS / PER_WORD * 8 + r % 8;`;
+
+const PLACE_B = /* wgsl */ `  let words = BLOCK_COLS / PER_WORD;
+  let block = (copy * source.tiles + col / BLOCK_COLS) * source.steps + row / BLOCK_ROWS;
+  return (block * BLOCK_ROWS + row % BLOCK_ROWS) * words + col % BLOCK_COLS / PER_WORD;`;
+
+/** The low part's blocks follow the high part's. A line past the edge has no scale: its elements are 0 anyway. */
+const splitStore = (
+  name: 'a' | 'b',
+) => /* wgsl */ `let low = source.copies * source.packedRows * source.packedCols / PER_WORD;
+      ${
+        name === 'a'
+          ? 'let scale = vec4f(scales[copy * source.rows + min(row, source.rows - 1)]);\n      let scale2 = scale;'
+          : `let line = source.lines + copy * source.cols + col;
+      let scale = vec4f(scales[line], scales[line + 1], scales[line + 2], scales[line + 3]);
+      let scale2 = vec4f(scales[line + 4], scales[line + 5], scales[line + 6], scales[line + 7]);`
+      }
+      let first = split(four(y, x) * scale);
+      let second = split(four(y, x + 4) * scale2);
+      packed[to] = Word(first.high, second.high);
+      packed[low + to] = Word(first.low, second.low);`;
 
 function elementValue({ type }: Operand): string {
   if (type === 'i8') return 'extractBits(i32(elements[index / 4]), 8 * (index % 4), 8)';
@@ -147,26 +190,46 @@ function elementValue({ type }: Operand): string {
   return 'Value(elements[index])';
 }
 
-/** WGSL: PER_WORD elements of a row of the tile as 16 bytes. */
-function word(type: PackedType): string {
-  const body = {
-    f32: 'return bitcast<vec4<u32>>(vec4f(tile[y][x], tile[y][x + 1], tile[y][x + 2], tile[y][x + 3]));',
-    f16: `return vec4<u32>(
-    pack2x16float(vec2f(tile[y][x], tile[y][x + 1])),
-    pack2x16float(vec2f(tile[y][x + 2], tile[y][x + 3])),
-    pack2x16float(vec2f(tile[y][x + 4], tile[y][x + 5])),
-    pack2x16float(vec2f(tile[y][x + 6], tile[y][x + 7])),
-  );`,
-    i8: 'return vec4<u32>(four(y, x), four(y, x + 4), four(y, x + 8), four(y, x + 12));',
-    u8: 'return vec4<u32>(four(y, x), four(y, x + 4), four(y, x + 8), four(y, x + 12));',
-  }[type];
-  const four = isInteger(type)
-    ? `fn four(y: u32, x: u32) -> u32 {
-  let bytes = vec4<u32>(vec4<i32>(tile[y][x], tile[y][x + 1], tile[y][x + 2], tile[y][x + 3])) & vec4<u32>(255);
-  return bytes.x | (bytes.y << 8) | (bytes.z << 16) | (bytes.w << 24);
+const FOUR = /* wgsl */ `fn four(y: u32, x: u32) -> vec4<Value> {
+  return vec4<Value>(tile[y][x], tile[y][x + 1], tile[y][x + 2], tile[y][x + 3]);
+}
+`;
+
+/**
+ * The high part is the f32 rounded to the 11 bits of an f16, with integers: through f32(f16(x)) a compiler may fold
+ * the rounding away. Below f16's normal numbers it is 0, and the low part takes what it can.
+ */
+const SPLIT = /* wgsl */ `struct Split { high: vec2<u32>, low: vec2<u32> }
+
+fn split(x: vec4f) -> Split {
+  let bits = bitcast<vec4<u32>>(x);
+  let rounded = (bits + 0xfffu + ((bits >> vec4(13u)) & vec4(1u))) & vec4(0xffffe000u);
+  let high = select(vec4f(), bitcast<vec4f>(rounded), abs(x) >= vec4(0x1p-14f));
+  let low = x - high;
+  return Split(
+    vec2(pack2x16float(high.xy), pack2x16float(high.zw)),
+    vec2(pack2x16float(low.xy), pack2x16float(low.zw)),
+  );
+}
+`;
+
+/** WGSL: PER_WORD elements of a row of the tile as a word, or what splits them. */
+function word(type: PackedType, wordBytes: number, parts: 1 | 2): string {
+  if (parts === 2) return FOUR + SPLIT;
+  const fours = (each: (i: number) => string) =>
+    Array.from({ length: wordBytes / (4 * BYTES[type]) }, (_, i) => each(4 * i)).join(', ');
+  if (type === 'f32') return `${FOUR}\nfn word(y: u32, x: u32) -> Word { return bitcast<Word>(four(y, x)); }`;
+  if (type === 'f16') {
+    return /* wgsl */ `${FOUR}
+fn halves(x: vec4f) -> vec2<u32> { return vec2(pack2x16float(x.xy), pack2x16float(x.zw)); }
+
+fn word(y: u32, x: u32) -> Word { return Word(${fours(i => `halves(four(y, x + ${i}))`)}); }`;
+  }
+  return /* wgsl */ `${FOUR}
+fn bytes(x: vec4<i32>) -> u32 {
+  let b = bitcast<vec4<u32>>(x) & vec4(255u);
+  return b.x | (b.y << 8) | (b.z << 16) | (b.w << 24);
 }
 
-`
-    : '';
-  return `${four}fn word(y: u32, x: u32) -> vec4<u32> {\n  ${body}\n}`;
+fn word(y: u32, x: u32) -> Word { return Word(${fours(i => `bytes(four(y, x + ${i}))`)}); }`;
 }

@@ -4,6 +4,7 @@
  * wgsl/matrix-tile.ts has the mapping. Operands that are not rows of whole 16-byte words of the units' type (transposed,
  * odd strides, mixed types) are packed first.
  */
+import { GemmError } from '../errors.ts';
 import type { Arithmetic } from '../measure/tolerance.ts';
 import { BYTES, isInteger, type Operand, operations, type Problem } from '../problem.ts';
 import { type MatrixConfig, type Profile, subgroupSizeFor } from '../profile.ts';
@@ -14,7 +15,10 @@ import {
   type MatrixTile,
   matrixEnable,
   matrixTile,
+  misfit,
+  type Source,
   threads,
+  wordBytes,
   wordType,
   workgroupMemory,
 } from '../wgsl/matrix-tile.ts';
@@ -22,6 +26,7 @@ import { estimateMs } from './cost.ts';
 import type { Kernel, Params } from './kernel.ts';
 import { needsF16 } from './needs.ts';
 import { type Packed, type PackedType, pack } from './pack.ts';
+import { partialBytes, reducePass } from './reduce.ts';
 
 export const subgroupMatrix: Kernel = {
   name: 'subgroup-matrix',
@@ -33,48 +38,73 @@ export const subgroupMatrix: Kernel = {
       return `the device has no \`${SUBGROUP_MATRIX_FEATURE}\``;
     const subgroup = subgroupSizeFor(profile);
     if ('missing' in subgroup) return subgroup.missing;
+    if (problem.k === 0) return 'k is 0: there is nothing to multiply';
     const type = inputType(problem, profile);
     if (type === null)
       return `no matrices for ${problem.a.type} times ${problem.b.type} with results that lose nothing`;
     return null;
   },
   candidates(problem, profile) {
-    return configsFor(problem, profile).flatMap((_, config) => TILES.map(tile => ({ ...tile, config })));
+    const most = profile.software ? SOFTWARE_CELLS : Number.POSITIVE_INFINITY;
+    const tiles = TILES.filter(({ sm, sn }) => sm * sn <= most).map(({ efficiency: _, ...tile }) => tile);
+    return configsFor(problem, profile)
+      .flatMap((_, config) => tiles.map(tile => ({ ...tile, config })))
+      .filter(params => misfit(tileFor(problem, profile, params)) === null)
+      .sort((x, y) => this.estimate(problem, profile, x) - this.estimate(problem, profile, y));
   },
   arithmetic: (problem): Arithmetic => (isInteger(problem.a.type) ? 'exact' : 'matrix-f32'),
-  estimate: (problem, profile, params) => {
+  estimate(problem, profile, params) {
     const tile = tileFor(problem, profile, params);
-    const tiles = ceilDiv(problem.m, tile.bm) * ceilDiv(problem.n, tile.bn) * problem.batch;
+    const { m, n, k, batch, a, b } = problem;
+    const tiles = ceilDiv(m, tile.bm) * ceilDiv(n, tile.bn) * batch;
+    const known = TILES.find(
+      ({ bm, bn, bk, pack }) => bm === tile.bm && bn === tile.bn && bk === tile.bk && pack === params.pack,
+    );
+    const packs = [
+      pieceOf('a', problem, tile, 1, params.pack === 1),
+      pieceOf('b', problem, tile, 1, params.pack === 1),
+    ];
+    const packed = [m * k * BYTES[a.type], k * n * BYTES[b.type]].map((bytes, i) =>
+      packs[i].packed ? 2 * bytes : 0,
+    );
     return estimateMs({
-      operations: 2 * tiles * tile.bm * tile.bn * problem.k,
-      unit: isInteger(problem.a.type) ? 'dot' : 'matrix',
-      efficiency: 0.7,
-      bytes: operations(problem) * (1 / tile.bm + 1 / tile.bn) * BYTES[problem.a.type],
+      operations: 2 * tiles * tile.bm * tile.bn * k,
+      unit: isInteger(a.type) ? 'dot' : 'matrix',
+      efficiency: known?.efficiency ?? 0.3,
+      // Of the tiles' traffic half is taken to come from the L2 cache.
+      bytes:
+        0.5 * operations(problem) * (1 / tile.bm + 1 / tile.bn) * BYTES[a.type] +
+        batch * (packed[0] + packed[1]),
       threads: tiles * threads(tile),
-      dispatches: 3,
+      dispatches: 1 + packs.filter(piece => piece.packed).length,
     });
   },
   build(problem, profile, params): Program {
-    const tile = tileFor(problem, profile, params);
-    const type = tile.config.componentType as PackedType;
+    const base = tileFor(problem, profile, params);
+    const reason = misfit(base);
+    if (reason) throw new GemmError('invalid-argument', `subgroup-matrix: ${reason}`);
     const { m, n, k, batch } = problem;
+    const steps = ceilDiv(ceilDiv(k, base.bk), params.slices);
     const pieces = [
-      piece('a', problem.a, k, type, { rows: m, cols: k, alignRows: 1, alignCols: tile.bk }, batch),
-      piece('b', problem.b, n, type, { rows: k, cols: n, alignRows: tile.bk, alignCols: 1 }, batch),
+      pieceOf('a', problem, base, steps * params.slices, params.pack === 1),
+      pieceOf('b', problem, base, steps * params.slices, params.pack === 1),
     ];
-    const [a, b] = pieces.map(({ operand }) => operand);
-    const guardK = k % tile.bk !== 0 && pieces.some(({ packed }) => !packed);
+    const [a, b] = pieces;
+    const tile: MatrixTile = { ...base, steps, slices: params.slices, a: a.source, b: b.source };
     const packs = pieces.flatMap(({ packed }) => packed ?? []);
     const {
       wgsl,
       bindings,
       params: uniforms,
     } = frame(
-      { ...problem, a, b },
+      { ...problem, a: a.operand, b: b.operand },
       {
         access: wordType(tile),
         enable: matrixEnable(tile),
-        buffers: { a: pieces[0].packed ? 'packedA' : 'a', b: pieces[1].packed ? 'packedB' : 'b' },
+        step: tile.bk,
+        buffers: { a: a.packed ? 'packedA' : 'a', b: b.packed ? 'packedB' : 'b' },
+        slices: params.slices,
+        store: params.slices > 1 ? 'partial' : 'finished',
       },
     );
     return {
@@ -82,25 +112,38 @@ export const subgroupMatrix: Kernel = {
         ...packs.map(({ pass }) => pass),
         {
           label: 'subgroup-matrix',
-          wgsl: wgsl + tileOf(tile.bm, tile.bn) + matrixTile({ ...tile, guardK }),
+          wgsl: wgsl + tileOf(tile.bm, tile.bn) + matrixTile(tile),
           bindings,
-          workgroups: foldGrid(ceilDiv(m, tile.bm) * ceilDiv(n, tile.bn) * batch),
+          workgroups: foldGrid(ceilDiv(m, tile.bm) * ceilDiv(n, tile.bn) * batch * params.slices),
           threads: threads(tile),
           workgroupMemory: workgroupMemory(tile),
         },
+        ...(params.slices > 1 ? [reducePass(problem, params.slices)] : []),
       ],
       uniforms: Object.assign({ params: uniforms }, ...packs.map(({ uniforms }) => uniforms)),
-      scratch: Object.assign({}, ...packs.map(({ scratch }) => scratch)),
+      scratch: Object.assign(
+        params.slices > 1 ? { partial: partialBytes(problem, params.slices) } : {},
+        ...packs.map(({ scratch }) => scratch),
+      ),
     };
   },
 };
 
-/** Tiles in cells; the best guess for a large device first, then smaller ones for small memory and small problems. */
-const TILES: readonly Params[] = [
-  { bm: 128, bn: 128, bk: 32, sm: 64, sn: 64, prefetch: 0 },
-  { bm: 64, bn: 64, bk: 32, sm: 32, sn: 32, prefetch: 0 },
-  { bm: 32, bn: 32, bk: 32, sm: 16, sn: 16, prefetch: 0 },
-];
+/**
+ * Tiles in cells, and the share of the matrix units' rate that each reaches at 4096³ (an H200; docs/performance.md), packing
+ * left out. Packed operands are read faster than rows, but packing them has to pay.
+ */
+const TILES = [
+  { bm: 256, bn: 128, bk: 32, sm: 64, sn: 64, stages: 1, prefetch: 1, slices: 1, pack: 1, efficiency: 0.68 },
+  { bm: 128, bn: 128, bk: 32, sm: 64, sn: 64, stages: 1, prefetch: 0, slices: 1, pack: 1, efficiency: 0.66 },
+  { bm: 128, bn: 128, bk: 32, sm: 64, sn: 64, stages: 1, prefetch: 0, slices: 1, pack: 0, efficiency: 0.46 },
+  { bm: 64, bn: 128, bk: 32, sm: 32, sn: 64, stages: 1, prefetch: 0, slices: 1, pack: 0, efficiency: 0.38 },
+  { bm: 64, bn: 64, bk: 32, sm: 32, sn: 32, stages: 1, prefetch: 0, slices: 1, pack: 0, efficiency: 0.27 },
+  { bm: 32, bn: 32, bk: 32, sm: 16, sn: 16, stages: 1, prefetch: 0, slices: 1, pack: 0, efficiency: 0.15 },
+] as const;
+
+/** Cells a subgroup that a software GPU's compiler can take. */
+const SOFTWARE_CELLS = 16 * 16;
 
 /** What the units have to multiply so that nothing is lost: the operands' own type, or the wider of two. */
 function inputType({ a, b, accuracy }: Problem, profile: Profile): PackedType | null {
@@ -129,26 +172,39 @@ function tileFor(problem: Problem, profile: Profile, params: Params): MatrixTile
   const subgroup = subgroupSizeFor(profile);
   if (!config || 'missing' in subgroup)
     throw new RangeError('subgroup-matrix: rejected problems are not built');
-  const { bm, bn, bk, sm, sn, prefetch } = params;
+  const { bm, bn, bk, sm, sn, stages, prefetch, slices } = params;
   return {
-    ...{ config, lanes: subgroup.size, pinned: subgroup.pinned },
-    ...{ bm, bn, bk, sm, sn, prefetch },
-    ...{ parts: 1, flush: 0, guardK: false, partial: false },
+    ...{ config, lanes: subgroup.size, pinned: subgroup.pinned, fixedSteps: !profile.software },
+    ...{ bm, bn, bk, sm, sn, stages, prefetch, slices },
+    ...{ parts: 1, flush: 0, steps: 1, store: 'storeC', a: { kind: 'blocked' }, b: { kind: 'blocked' } },
   };
 }
 
+interface Piece {
+  readonly source: Source;
+  readonly operand: Operand;
+  readonly packed: Packed | null;
+}
+
 /** An operand as it lies, where the kernel can read it so, or packed. */
-function piece(
-  name: 'a' | 'b',
-  operand: Operand,
-  rowLength: number,
-  type: PackedType,
-  shape: { rows: number; cols: number; alignRows: number; alignCols: number },
-  batch: number,
-): { operand: Operand; packed: Packed | null } {
-  const word = 16 / BYTES[operand.type];
-  if (operand.type === type && !operand.trans && vectorizes(operand, rowLength, word))
-    return { operand, packed: null };
-  const packed = pack({ name, operand, batch, type, ...shape });
-  return { operand: packed.operand, packed };
+function pieceOf(name: 'a' | 'b', problem: Problem, tile: MatrixTile, steps: number, always: boolean): Piece {
+  const { m, n, k, batch } = problem;
+  const operand = problem[name];
+  const type = tile.config.componentType as PackedType;
+  const word = wordBytes(tile) / BYTES[type];
+  const [rows, cols] = name === 'a' ? [m, k] : [k, n];
+  if (!always && operand.type === type && !operand.trans && vectorizes(operand, cols, word)) {
+    const ragged = name === 'a' ? m % tile.bm > 0 : n % tile.bn > 0;
+    return {
+      source: { kind: 'rows', ld: operand.ld / word, ragged, guardK: k !== steps * tile.bk },
+      operand,
+      packed: null,
+    };
+  }
+  const packed = pack({
+    ...{ name, operand, rows, cols, batch, type, steps },
+    wordBytes: wordBytes(tile),
+    block: name === 'a' ? [tile.bm, tile.bk] : [tile.bk, tile.bn],
+  });
+  return { source: { kind: 'blocked' }, operand: packed.operand, packed };
 }

@@ -28,18 +28,48 @@ export interface MatrixTile {
   readonly parts: 1 | 2;
   /** Steps of K between two flushes of the accumulators into f32 registers; 0 for none before the end. */
   readonly flush: number;
-  /** 1: fetch the next step's words into registers while the present one is multiplied. */
+  /**
+   * Buffers in workgroup memory. 1: a step's words are fetched, stored and multiplied in turn. 2: the next step's words are
+   * fetched while the present one is multiplied, and go into the other buffer: one barrier a step instead of two.
+   */
+  readonly stages: number;
+  /** With one buffer, 1: fetch the next step's words into registers while the present one is multiplied. */
   readonly prefetch: number;
-  /** Whether K may end within a step, so that what lies behind its end has to be replaced by zeros. */
-  readonly guardK: boolean;
-  /** Whether K is cut into slices whose bare sums are stored (frame's `partial`). */
-  readonly partial: boolean;
+  readonly a: Source;
+  readonly b: Source;
+  /** The function that takes each finished sum: frame()'s `storeC`, or the kernel's own. */
+  readonly store: string;
+  /** Steps of K, in each slice of it. */
+  readonly steps: number;
+  /**
+   * Whether the number of steps is written into the source: the loop needs no guard against running forever then. Not
+   * for software GPUs, whose compilers write such a loop out, which takes them minutes.
+   */
+  readonly fixedSteps: boolean;
+  /** Slices that K is cut into, each of `steps` steps; over 1, bare sums are stored (frame's `partial`). */
+  readonly slices: number;
 }
+
+/**
+ * How an operand lies in storage. `blocked`: a step's words of a tile lie in one piece, in the order in which the threads
+ * fetch them, filled up with zeros (kernels/pack.ts). `rows`: in rows of `ld` words; distances between a thread's words
+ * are constants then, too, which saves the registers for their addresses.
+ */
+export type Source =
+  | { readonly kind: 'blocked' }
+  | {
+      readonly kind: 'rows';
+      readonly ld: number;
+      /** Whether the last tile reaches past the operand's last row (of A) or column (of B). */
+      readonly ragged: boolean;
+      /** Whether K ends within a step, so that what lies behind its end has to be replaced by zeros. */
+      readonly guardK: boolean;
+    };
 
 const BYTES: Record<string, number> = { f32: 4, f16: 2, i8: 1, u8: 1 };
 
 /** Bytes that are moved at once: 16, or 8 where a row of a matrix is no longer than that. */
-const wordBytes = ({ config }: MatrixTile): 8 | 16 => {
+export const wordBytes = ({ config }: MatrixTile): 8 | 16 => {
   const bytes = BYTES[config.componentType];
   return (config.N * bytes) % 16 === 0 && (config.K * bytes) % 16 === 0 ? 16 : 8;
 };
@@ -62,15 +92,38 @@ function layout(tile: MatrixTile) {
   const strideB = sn / word + 1;
   const numbers = wordBytes(tile) / 4;
   const staging = (config.M * sn) / numbers;
-  const slice = Math.max(sm * strideA, bk * strideB, staging);
-  const slices = (bm / sm + bn / sn) * parts;
-  return { word, numbers, strideA, strideB, slice, slices };
+  return {
+    ...{ word, numbers, strideA, strideB, staging },
+    sliceA: Math.max(sm * strideA, staging),
+    sliceB: bk * strideB,
+    slicesA: (bm / sm) * parts,
+    slicesB: (bn / sn) * parts,
+  };
 }
 
 export const workgroupMemory = (tile: MatrixTile): number => {
-  const { slice, slices } = layout(tile);
-  return slice * slices * wordBytes(tile);
+  const { sliceA, slicesA, sliceB, slicesB } = layout(tile);
+  return (sliceA * slicesA + sliceB * slicesB) * wordBytes(tile) * tile.stages;
 };
+
+/** Why these sizes do not go together, or null: every thread fetches the same number of words, eight rows at a time. */
+export function misfit(tile: MatrixTile): string | null {
+  const { bm, bn, bk, sm, sn, config } = tile;
+  const word = wordElements(tile);
+  const T = threads(tile);
+  const [wordsA, wordsB] = [bk / word, bn / word];
+  const fits =
+    [bm / sm, bn / sn, sm / config.M, sn / config.N, bk / config.K, (sn / word) % 1 === 0 ? 1 : 0.5].every(
+      Number.isInteger,
+    ) &&
+    T % (8 * wordsA) === 0 &&
+    T % wordsB === 0 &&
+    (bm * wordsA) % T === 0 &&
+    (bk * wordsB) % T === 0;
+  return fits
+    ? null
+    : `${bm}×${bn}×${bk} with ${sm}×${sn} a subgroup does not divide evenly among ${T} threads`;
+}
 
 export const matrixEnable = ({ config, pinned }: MatrixTile): string[] => [
   ...(config.componentType === 'f16' ? ['enable f16;'] : []),
@@ -81,20 +134,36 @@ export const matrixEnable = ({ config, pinned }: MatrixTile): string[] => [
 
 /** WGSL: declarations and `main`, to follow a frame with \`words\` access and \`tileOf(bm, bn)\`. */
 export function matrixTile(tile: MatrixTile): string {
-  const { config, lanes, pinned, bm, bn, bk, sm, sn, parts, flush, prefetch, guardK, partial } = tile;
-  const { word, numbers, strideA, strideB, slice, slices } = layout(tile);
+  const {
+    config,
+    lanes,
+    pinned,
+    bm,
+    bn,
+    bk,
+    sm,
+    sn,
+    parts,
+    flush,
+    stages,
+    prefetch,
+    slices: slicesK,
+    steps,
+    store,
+    fixedSteps,
+  } = tile;
+  const { word, numbers, strideA, strideB, staging, sliceA, sliceB, slicesA, slicesB } = layout(tile);
   const [rowsOf, colsOf] = [sm / config.M, sn / config.N];
-  const [slicesA, slicesB] = [bm / sm, bn / sn];
+  const [rowsOfSubgroups, colsOfSubgroups] = [bm / sm, bn / sn];
   const [high, low] = [0, 1];
-  const sliceA = (part: number) => `${part * slicesA} + subgroupRow`;
-  const sliceB = (part: number) => `${parts * slicesA + part * slicesB} + subgroupCol`;
+  const inA = (part: number) => plus(part * rowsOfSubgroups, 'subgroupRow');
+  const inB = (part: number) => plus(part * colsOfSubgroups, 'subgroupCol');
   const T = threads(tile);
-  const [loadsA, loadsB] = [(bm * bk) / word / T, (bk * bn) / word / T];
   const values = (config.M * sn) / lanes;
   const partNames = parts === 1 ? [high] : [high, low];
 
   /** Multiply-accumulates of one K of the matrix unit. */
-  const multiply = (k: number) => {
+  const multiply = (k: number, buffer = 0) => {
     const left = (i: number, part: number) => `a${i}${part}`;
     const right = (j: number, part: number) => `b${j}${part}`;
     const lines: string[] = [];
@@ -102,13 +171,13 @@ export function matrixTile(tile: MatrixTile): string {
       for (let i = 0; i < rowsOf; i++) {
         const offset = i * config.M * strideA + k / word;
         lines.push(
-          `let ${left(i, part)} = subgroupMatrixLoad<Left, row_major>(&memory[${sliceA(part)}], ${offset}, ${strideA});`,
+          `let ${left(i, part)} = subgroupMatrixLoad<Left, row_major>(&memoryA${buffer}[${inA(part)}], ${offset}, ${strideA});`,
         );
       }
       for (let j = 0; j < colsOf; j++) {
         const offset = k * strideB + (j * config.N) / word;
         lines.push(
-          `let ${right(j, part)} = subgroupMatrixLoad<Right, row_major>(&memory[${sliceB(part)}], ${offset}, ${strideB});`,
+          `let ${right(j, part)} = subgroupMatrixLoad<Right, row_major>(&memoryB${buffer}[${inB(part)}], ${offset}, ${strideB});`,
         );
       }
     }
@@ -133,41 +202,85 @@ export function matrixTile(tile: MatrixTile): string {
     return `{\n  ${lines.join('\n  ')}\n}`;
   };
 
-  /** Results of one row of matrices into this subgroup's staging place, for all subgroups in rounds. */
-  const rounds = Math.ceil(subgroups(tile) / slices);
-  const drain = (each: (i: number, value: number) => string) =>
-    unroll(rounds, 0, round =>
-      unroll(
-        rowsOf,
-        0,
-        i => `workgroupBarrier();
-if (subgroup / ${slices} == ${round}) {
-  ${unroll(colsOf, 2, j => `subgroupMatrixStore<row_major>(&memory[slot], ${(j * config.N) / numbers}, sum${i}_${j}, ${sn / numbers});`)}
-}
+  /**
+   * Results into this subgroup's staging place, as many rows of matrices at a time as fit, and out of it number by number;
+   * with more subgroups than places, in rounds.
+   */
+  const rounds = Math.ceil(subgroups(tile) / slicesA);
+  const rowsAtOnce = Math.min(rowsOf, Math.floor(sliceA / staging));
+  const drain = (take: (rows: readonly number[]) => string) =>
+    unroll(rounds * Math.ceil(rowsOf / rowsAtOnce), 0, step => {
+      const round = step % rounds;
+      const first = Math.floor(step / rounds) * rowsAtOnce;
+      const rows = Array.from({ length: Math.min(rowsAtOnce, rowsOf - first) }, (_, i) => first + i);
+      const mine = (body: string) =>
+        rounds === 1 ? body : `if (subgroup / ${slicesA} == ${round}) {\n  ${indent(body, 2)}\n}`;
+      const store = (i: number, j: number) =>
+        `subgroupMatrixStore<row_major>(&memoryA0[slot], ${(i - first) * staging + (j * config.N) / numbers}, sum${i}_${j}, ${sn / numbers});`;
+      return `workgroupBarrier();
+${mine(rows.map(i => unroll(colsOf, 0, j => store(i, j))).join('\n'))}
 workgroupBarrier();
-if (subgroup / ${slices} == ${round}) {
-  ${unroll(values, 2, value => each(i, value))}
-}`,
-      ),
-    );
-  const staged = (value: number) => `staged(slot, lane + ${value * lanes})`;
+${mine(take(rows))}`;
+    });
+  const eachValue = (rows: readonly number[], line: (total: string, e: string) => string) =>
+    rows
+      .flatMap((i, at) =>
+        Array.from({ length: values }, (_, v) => line(total(i, v), `lane + ${(at * values + v) * lanes}`)),
+      )
+      .join('\n');
   const total = (i: number, value: number) => `total${i}_${value}`;
-  const fetch = (i: number, side: 'A' | 'B', part: number) =>
-    `fetch${side}(tile, from${side}${i}, at${side}${i}, start, ${part}, params.k)`;
+  const A = placesA(tile);
+  const B = placesB(tile);
   const fetches = partNames.flatMap(part => [
-    ...Array.from({ length: loadsA }, (_, i) => ({ name: `wordA${i}_${part}`, value: fetch(i, 'A', part) })),
-    ...Array.from({ length: loadsB }, (_, i) => ({ name: `wordB${i}_${part}`, value: fetch(i, 'B', part) })),
+    ...A.map(({ at }, i) => ({ name: `wordA${i}_${part}`, value: at(part) })),
+    ...B.map(({ at }, i) => ({ name: `wordB${i}_${part}`, value: at(part) })),
   ]);
-  const stores = partNames.flatMap(part => [
-    ...Array.from(
-      { length: loadsA },
-      (_, i) => `memory[${part * slicesA} + toA${i}.x][toA${i}.y] = wordA${i}_${part};`,
-    ),
-    ...Array.from(
-      { length: loadsB },
-      (_, i) => `memory[${parts * slicesA + part * slicesB} + toB${i}.x][toB${i}.y] = wordB${i}_${part};`,
-    ),
-  ]);
+  const stores = (buffer: number) =>
+    partNames.flatMap(part => [
+      ...A.map(
+        ({ slice, inner }, i) =>
+          `memoryA${buffer}[${plus(part * rowsOfSubgroups, slice)}][${inner}] = wordA${i}_${part};`,
+      ),
+      ...B.map(
+        ({ slice, inner }, i) =>
+          `memoryB${buffer}[${plus(part * colsOfSubgroups, slice)}][${inner}] = wordB${i}_${part};`,
+      ),
+    ]);
+  const fetchAll = (how: 'let ' | 'var ' | '') =>
+    fetches.map(({ name, value }) => `${how}${name} = ${value};`).join('\n');
+  const multiplyAll = (buffer: number) => unroll(bk / config.K, 0, k => multiply(k * config.K, buffer));
+  const flushing = flush
+    ? `if (step % ${flush} == ${flush - 1} && step + 1 < STEPS) {
+  ${indent(
+    drain(rows => eachValue(rows, (total, e) => `${total} += staged(slot, ${e});`)),
+    2,
+  )}
+  ${unroll(rowsOf, 2, i => unroll(colsOf, 0, j => `sum${i}_${j} = Result();`))}
+}`
+    : '';
+  // Past the end the last step is fetched again, and not used.
+  const advance = 'now = min(now + 1, first + STEPS - 1);';
+  const loop =
+    stages === 1
+      ? `${prefetch ? `var now = first;\n${fetchAll('var ')}\n` : ''}for (var step = 0u; step < STEPS; step++) {
+  ${indent(prefetch ? '' : `let now = first + step;\n${fetchAll('let ')}`, 2)}
+  workgroupBarrier();
+  ${indent(stores(0).join('\n'), 2)}
+  workgroupBarrier();
+  ${indent(prefetch ? `${advance}\n${fetchAll('')}` : '', 2)}
+  ${indent(multiplyAll(0), 2)}
+  ${indent(flushing, 2)}
+}`
+      : `var now = first;
+${fetchAll('var ')}
+${stores(0).join('\n')}
+workgroupBarrier();
+for (var pair = 0u; pair < STEPS / 2; pair++) {
+  ${indent([0, 1].map(buffer => `${advance}\n${fetchAll('')}\n${multiplyAll(buffer)}\n${stores(1 - buffer).join('\n')}\nworkgroupBarrier();`).join('\n'), 2)}
+}
+if (STEPS % 2 == 1) {
+  ${indent(multiplyAll(0), 2)}
+}`;
 
   return /* wgsl */ `
 alias Left = subgroup_matrix_left<${config.componentType}, ${config.K}, ${config.M}>;
@@ -179,37 +292,32 @@ const WORD = ${word}u;                // elements of A or B in a word
 const BM = ${bm}u;
 const BN = ${bn}u;
 const BK = ${bk}u;
-
-// Slices of A, one for each row of subgroups, then slices of B, one for each column of them.
-var<workgroup> memory: array<array<Word, ${slice}>, ${slices}>;
-
-// Which word of a step's A or B a thread fetches: its row, and its place in the row. Eight neighbours take eight rows,
-// so that their stores to workgroup memory fall into different banks.
-fn placeA(v: u32) -> vec2u {
-  let words = BK / WORD;
-  return vec2u(v / (8 * words) * 8 + v % 8, v / 8 % words);
+${
+  fixedSteps
+    ? `const STEPS = ${steps}u;             // of K, in each slice of it
+`
+    : ''
 }
-
-fn placeB(v: u32) -> vec2u {
-  let words = BN / WORD;
-  return vec2u(v / words, v % words);
-}
-
-fn fetchA(tile: Tile, row: u32, at: u32, start: u32, part: u32, k: u32) -> Word {
-  let col = start + at * WORD;
-  let word = a[(params.offsetA + part * params.partA + tile.batch * params.strideA + row * params.lda + col) / WORD];
-  return ${guardK ? 'select(Word(), word, col < k)' : 'word'};
-}
-
-fn fetchB(tile: Tile, row: u32, col: u32, start: u32, part: u32, k: u32) -> Word {
-  let word = b[(params.offsetB + part * params.partB + tile.batch * params.strideB + (start + row) * params.ldb + col) / WORD];
-  return ${guardK ? 'select(Word(), word, start + row < k)' : 'word'};
-}
+// Slices of A, one for each row of subgroups, and of B, one for each column of them.
+${unroll(
+  stages,
+  0,
+  s => `var<workgroup> memoryA${s}: array<array<Word, ${sliceA}>, ${slicesA}>;
+var<workgroup> memoryB${s}: array<array<Word, ${sliceB}>, ${slicesB}>;`,
+)}
 
 fn staged(slot: u32, e: u32) -> Sum {
-  return bitcast<Sum>(memory[slot][e / ${numbers}][e % ${numbers}]);
+  return bitcast<Sum>(memoryA0[slot][e / ${numbers}][e % ${numbers}]);
 }
-
+${
+  flush
+    ? `
+fn putStaged(slot: u32, e: u32, value: Sum) {
+  memoryA0[slot][e / ${numbers}][e % ${numbers}] = bitcast<u32>(value);
+}
+`
+    : ''
+}
 @compute @workgroup_size(${T})${pinned ? ` @subgroup_size(${lanes})` : ''}
 fn main(
   @builtin(workgroup_id) group: vec3u,
@@ -220,66 +328,133 @@ fn main(
 ) {
   let tile = tileOf(group, groups);
   if (!tile.valid) { return; }
-  let subgroupRow = subgroup / ${slicesB};
-  let subgroupCol = subgroup % ${slicesB};
-  let slot = subgroup % ${slices};
+  let subgroupRow = subgroup / ${colsOfSubgroups};
+  let subgroupCol = subgroup % ${colsOfSubgroups};
+  let slot = subgroup % ${slicesA};
 
-  // Rows and columns past the edge repeat the last one: what they add up to is never stored.
-  ${unroll(
-    loadsA,
-    2,
-    i => `let pA${i} = placeA(thread + ${i * T});
-let fromA${i} = min(tile.row + pA${i}.x, params.m - 1);
-let atA${i} = pA${i}.y;
-let toA${i} = vec2u(pA${i}.x / ${sm}, pA${i}.x % ${sm} * ${strideA} + pA${i}.y);`,
-  )}
-  ${unroll(
-    loadsB,
-    2,
-    i => `let pB${i} = placeB(thread + ${i * T});
-let fromB${i} = pB${i}.x;
-let atB${i} = min(tile.col + pB${i}.y * WORD, (params.n - 1) / WORD * WORD);
-let toB${i} = vec2u(pB${i}.y / ${sn / word}, pB${i}.x * ${strideB} + pB${i}.y % ${sn / word});`,
-  )}
+  ${indent(declarePlaces(tile), 2)}
   ${unroll(rowsOf, 2, i => unroll(colsOf, 0, j => `var sum${i}_${j}: Result;`))}
   ${flush ? unroll(rowsOf, 2, i => unroll(values, 0, v => `var ${total(i, v)} = Sum();`)) : ''}
 
-  let first = tile.slice * params.depth;
-  let last = min(params.k, first + params.depth);
-  let steps = (last - first + BK - 1) / BK;
-  ${prefetch ? `var start = first;\n  ${unroll(fetches.length, 2, f => `var ${fetches[f].name} = ${fetches[f].value};`)}` : ''}
-  for (var step = 0u; step < steps; step++) {
-    ${prefetch ? '' : `let start = first + step * BK;\n    ${unroll(fetches.length, 4, f => `let ${fetches[f].name} = ${fetches[f].value};`)}`}
-    workgroupBarrier();
-    ${unroll(stores.length, 4, s => stores[s])}
-    workgroupBarrier();
-    ${prefetch ? `start = select(start, start + BK, step + 1 < steps);\n    ${unroll(fetches.length, 4, f => `${fetches[f].name} = ${fetches[f].value};`)}` : ''}
-    ${unroll(bk / config.K, 4, k => multiply(k * config.K))}
-${
-  flush
-    ? `    if (step % ${flush} == ${flush - 1}) {
-      ${indent(
-        drain((i, v) => `${total(i, v)} += ${staged(v)};`),
-        6,
-      )}
-      ${unroll(rowsOf, 6, i => unroll(colsOf, 0, j => `sum${i}_${j} = Result();`))}
-    }`
-    : ''
-}
-  }
+  ${fixedSteps ? '' : 'let STEPS = params.depth / BK;\n  '}let first = tile.slice * STEPS;
+  ${indent(loop, 2)}
 
   let row = tile.row + subgroupRow * ${sm};
   let col = tile.col + subgroupCol * ${sn};
   ${indent(
-    drain((i, v) => {
-      const value = flush ? `${total(i, v)} + ${staged(v)}` : staged(v);
-      const e = `(lane + ${v * lanes})`;
-      return `storeC(tile.batch, row + ${i * config.M} + ${e} / ${sn}, col + ${e} % ${sn}, ${value}${partial ? ', tile.slice' : ''});`;
-    }),
+    drain(
+      rows => `${flush ? `${eachValue(rows, (total, e) => `putStaged(slot, ${e}, staged(slot, ${e}) + ${total});`)}\n` : ''}for (var v = 0u; v < ${rows.length * values}; v++) {
+  let e = lane + v * ${lanes};
+  ${store}(tile.batch, row + ${rows[0] * config.M} + e / ${sn}, col + e % ${sn}, staged(slot, e)${slicesK > 1 ? ', tile.slice' : ''});
+}`,
+    ),
     2,
   )}
 }
 `;
+}
+
+/** Where one of a thread's words is fetched from, and where in workgroup memory it goes, as WGSL. */
+interface Place {
+  readonly at: (part: number) => string;
+  readonly slice: string | number;
+  readonly inner: string;
+}
+
+const plus = (constant: number, rest: string | number) =>
+  typeof rest === 'number' ? `${constant + rest}` : constant ? `${constant} + ${rest}` : rest;
+
+/**
+ * Of A, a thread fetches every ΔM-th row's word. Eight neighbouring threads take eight rows, so that their stores fall into
+ * different banks.
+ */
+function placesA(tile: MatrixTile): Place[] {
+  const { bm, bk, sm, a } = tile;
+  const { word, strideA } = layout(tile);
+  const words = bk / word;
+  const T = threads(tile);
+  const delta = T / words;
+  return Array.from({ length: (bm * words) / T }, (_, i) => {
+    const row = `rowA + ${i * delta}`;
+    return {
+      at: part =>
+        a.kind === 'blocked'
+          ? `a[blockA${part} + now * ${bm * words} + ${i * T}]`
+          : rowsWord(
+              'a',
+              a,
+              a.ragged
+                ? `min(tile.row + ${row}, params.m - 1) * ${a.ld} + fromA`
+                : `fromA + ${i * delta * a.ld}`,
+              `now * ${words}`,
+              `now * ${words} + atA < params.k / ${word}`,
+            ),
+      slice: sm % delta === 0 ? Math.floor((i * delta) / sm) : `(${row}) / ${sm}`,
+      inner:
+        sm % delta === 0 ? `toA + ${((i * delta) % sm) * strideA}` : `(${row}) % ${sm} * ${strideA} + atA`,
+    };
+  });
+}
+
+/** Of B, a thread fetches one column of words, every ΔK-th row of it. */
+function placesB(tile: MatrixTile): Place[] {
+  const { bn, bk, b } = tile;
+  const { word, strideB } = layout(tile);
+  const words = bn / word;
+  const T = threads(tile);
+  const delta = T / words;
+  return Array.from({ length: (bk * words) / T }, (_, i) => ({
+    at: part =>
+      b.kind === 'blocked'
+        ? `b[blockB${part} + now * ${bk * words} + ${i * T}]`
+        : rowsWord(
+            'b',
+            b,
+            `fromB + ${i * delta * b.ld}`,
+            `now * ${bk * b.ld}`,
+            `now * BK + rowB + ${i * delta} < params.k`,
+          ),
+    slice: 'sliceB',
+    inner: `toB + ${i * delta * strideB}`,
+  }));
+}
+
+const rowsWord = (
+  array: string,
+  { guardK }: { guardK: boolean },
+  from: string,
+  step: string,
+  inside: string,
+) => (guardK ? `select(Word(), ${array}[${from} + ${step}], ${inside})` : `${array}[${from} + ${step}]`);
+
+/** What all of a thread's places have in common. */
+function declarePlaces(tile: MatrixTile): string {
+  const { bm, bn, bk, sn, a, b, parts, steps, slices } = tile;
+  const { word, strideA, strideB } = layout(tile);
+  const [wordsA, wordsB] = [bk / word, bn / word];
+  const partNames = parts === 1 ? [0] : [0, 1];
+  const block = (side: 'A' | 'B', part: number, tileIndex: string, size: number) =>
+    `let block${side}${part} = (params.offset${side} + ${part} * params.part${side} + tile.batch * params.stride${side}) / WORD + ${tileIndex} * ${steps * slices * size} + thread;`;
+  return [
+    `let rowA = thread / ${8 * wordsA} * 8 + thread % 8;`,
+    `let atA = thread / 8 % ${wordsA};`,
+    `let toA = rowA % ${tile.sm} * ${strideA} + atA;`,
+    ...(a.kind === 'blocked'
+      ? partNames.map(part => block('A', part, `tile.row / BM`, bm * wordsA))
+      : [
+          `let fromA = (params.offsetA + tile.batch * params.strideA) / WORD + atA${a.ragged ? '' : ` + (tile.row + rowA) * ${a.ld}`};`,
+        ]),
+    `let rowB = thread / ${wordsB};`,
+    `let atB = thread % ${wordsB};`,
+    `let sliceB = atB / ${sn / word};`,
+    `let toB = rowB * ${strideB} + atB % ${sn / word};`,
+    ...(b.kind === 'blocked'
+      ? partNames.map(part => block('B', part, `tile.col / BN`, bk * wordsB))
+      : [
+          `let colB = ${b.ragged ? '// Columns past the edge repeat the last ones: what they add up to is never stored.\n  min(tile.col / WORD + atB, params.n / WORD - 1)' : 'tile.col / WORD + atB'};`,
+          `let fromB = (params.offsetB + tile.batch * params.strideB) / WORD + rowB * ${b.ld} + colB;`,
+        ]),
+  ].join('\n');
 }
 
 const indent = (text: string, spaces: number) => text.split('\n').join(`\n${' '.repeat(spaces)}`);

@@ -73,7 +73,9 @@ function takenApart(type: string, width: Width): { word: string; parts: string[]
     return {
       word: 'vec4<u32>',
       // Not bitcast<vec4<f16>>, which naga (Deno, Firefox) takes for no vector of four.
-      parts: ['xy', 'zw'].map(([x, y]) => `vec4<Sum>(unpack2x16float(word.${x}), unpack2x16float(word.${y}))`),
+      parts: ['xy', 'zw'].map(
+        ([x, y]) => `vec4<Sum>(unpack2x16float(word.${x}), unpack2x16float(word.${y}))`,
+      ),
     };
   }
   if (type === 'i8') {

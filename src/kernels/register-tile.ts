@@ -1,0 +1,226 @@
+/**
+ * Register tile: the f32 workhorse for large products on every device. Rung 9 of the ladder.
+ *
+ * Mapping: a workgroup makes a bm×bn tile of C, a thread tm×tn cells of it, in groups of 4×4 that lie as far apart as the
+ * workgroup has threads along that side, so that neighbours read neighbouring vec4s of workgroup memory. Threads are laid over the tile
+ * in blocks of 4×8: a subgroup of 32 reads 4 different vec4s of A and 8 of B, all others are broadcasts. K is taken in
+ * steps of bk; both panels hold vec4s along the tile's side, so an operand that is stored along K is turned 4×4 in
+ * registers on its way in. While a step is multiplied, the next one is fetched into registers.
+ *
+ * 16×8 cells a thread read six vec4s for 128 multiply-adds. On an H200 that reached 39.6 TFLOP/s at 4096³ where the f32
+ * units' own limit is 65.7.
+ */
+import { GemmError } from '../errors.ts';
+import { BYTES, operations, type Problem } from '../problem.ts';
+import { ceilDiv, foldGrid, type Program } from '../program.ts';
+import { frame, tileOf } from '../wgsl/frame.ts';
+import { unroll } from '../wgsl/unroll.ts';
+import { liesAlongK, widest, words } from '../wgsl/words.ts';
+import { estimateMs } from './cost.ts';
+import type { Kernel, Params } from './kernel.ts';
+import { needsF16, plainArithmetic } from './needs.ts';
+import { partialBytes, reducePass } from './reduce.ts';
+
+/** Tiles, and the share of the f32 units' rate that each reaches at 4096³ (an H200; docs/performance.md). */
+const TILES = [
+  { bm: 128, bn: 128, bk: 16, tm: 16, tn: 8, efficiency: 0.8 },
+  { bm: 256, bn: 128, bk: 16, tm: 16, tn: 8, efficiency: 0.73 },
+  { bm: 128, bn: 128, bk: 8, tm: 16, tn: 8, efficiency: 0.68 },
+  { bm: 128, bn: 64, bk: 16, tm: 8, tn: 4, efficiency: 0.64 },
+  { bm: 64, bn: 64, bk: 16, tm: 4, tn: 4, efficiency: 0.52 },
+  { bm: 32, bn: 32, bk: 16, tm: 4, tn: 4, efficiency: 0.35 },
+] as const;
+
+/** Cells a thread that a software GPU's compiler can take: it needs many seconds for straight-line code of 16×8. */
+const SOFTWARE_CELLS = 16;
+
+export const registerTile: Kernel = {
+  name: 'register-tile',
+  idea: 'large tiles of sums in registers, panels in workgroup memory',
+  rejects: needsF16,
+  arithmetic: plainArithmetic,
+  candidates(problem, profile) {
+    const most = profile.software ? SOFTWARE_CELLS : Number.POSITIVE_INFINITY;
+    return TILES.filter(({ tm, tn }) => tm * tn <= most)
+      .map(({ efficiency: _, ...tile }) => ({ ...tile, slices: 1 }))
+      .sort((x, y) => this.estimate(problem, profile, x) - this.estimate(problem, profile, y));
+  },
+  estimate(problem, _, { bm, bn, bk, tm, tn, slices }) {
+    const tiles = tilesOf(problem, bm, bn);
+    const known = TILES.find(tile => tile.bm === bm && tile.bn === bn && tile.bk === bk && tile.tm === tm);
+    return estimateMs({
+      operations: 2 * tiles * bm * bn * problem.k,
+      unit: 'fma',
+      efficiency: known?.efficiency ?? 0.5,
+      bytes: operations(problem) * (1 / bm + 1 / bn) * 0.5 * BYTES[problem.a.type],
+      threads: tiles * slices * ((bm / tm) * (bn / tn)),
+      dispatches: slices > 1 ? 2 : 1,
+    });
+  },
+  build(problem, _, params): Program {
+    const { bm, bn, bk, slices } = params;
+    checkFit(params);
+    const [vectorA, vectorB] = [widest(problem, 'A', 4), widest(problem, 'B', 4)];
+    const {
+      wgsl,
+      bindings,
+      params: uniforms,
+    } = frame(problem, {
+      ...{ vectorA, vectorB, slices, step: bk },
+      store: slices > 1 ? 'partial' : 'finished',
+    });
+    const { source, memory } = tileSource(problem, params);
+    return {
+      passes: [
+        {
+          label: 'register-tile',
+          wgsl: [
+            wgsl,
+            words(problem, 'A', vectorA).wgsl,
+            words(problem, 'B', vectorB).wgsl,
+            tileOf(bm, bn),
+            source,
+          ].join(''),
+          bindings,
+          workgroups: foldGrid(tilesOf(problem, bm, bn) * slices),
+          threads: threadsOf(params),
+          workgroupMemory: memory,
+        },
+        ...(slices > 1 ? [reducePass(problem, slices)] : []),
+      ],
+      uniforms: { params: uniforms },
+      scratch: slices > 1 ? { partial: partialBytes(problem, slices) } : {},
+    };
+  },
+};
+
+/** @throws GemmError `invalid-argument` where threads and cells do not go together */
+function checkFit({ bm, bn, bk, tm, tn }: Params): void {
+  const fits = tm % 4 === 0 && tn % 4 === 0 && bk % 4 === 0 && bm % tm === 0 && bn % tn === 0;
+  if (!fits || (bm / tm) % 4 !== 0 || (bn / tn) % 8 !== 0) {
+    throw new GemmError(
+      'invalid-argument',
+      `register-tile: a ${bm}×${bn}×${bk} tile with ${tm}×${tn} cells a thread`,
+      'Cells come in fours, and threads in blocks of 4×8.',
+    );
+  }
+}
+
+const tilesOf = ({ m, n, batch }: Problem, bm: number, bn: number) => ceilDiv(m, bm) * ceilDiv(n, bn) * batch;
+const threadsOf = ({ bm, bn, tm, tn }: Params) => (bm / tm) * (bn / tn);
+
+interface Panel {
+  readonly declaration: string;
+  readonly bytes: number;
+  /** WGSL: fetches the words of the step at `base` into variables, each \`name = value\`. */
+  readonly fetches: readonly { readonly name: string; readonly value: string }[];
+  /** WGSL: stores them into the panel. */
+  readonly stores: string;
+}
+
+/** One operand's panel: bk lines of vec4s along the side of the tile. */
+function panel(problem: Problem, name: 'A' | 'B', side: number, { bk, ...params }: Params): Panel {
+  const T = threadsOf({ bk, ...params });
+  const turned = liesAlongK(problem, name);
+  // A turned panel is written down its columns: a line longer by one vec4 puts those into different banks.
+  const line = side / 4 + (turned ? 1 : 0);
+  const word = (across: string, k: string) =>
+    name === 'A'
+      ? `wordA(tile.batch, tile.row + ${across}, ${k})`
+      : `wordB(tile.batch, ${k}, tile.col + ${across})`;
+  const at = (k: string, vector: string) => `panel${name}[${k}][${vector}]`;
+  const units = turned ? (bk / 4) * (side / 4) : bk * (side / 4);
+  const rounds = ceilDiv(units, T);
+  const fetches: { name: string; value: string }[] = [];
+  const stores: string[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const unit = `(thread + ${round * T})`;
+    const wordName = (i: number) => `word${name}${round}${turned ? `_${i}` : ''}`;
+    const idle = units % T === 0 ? null : `thread + ${round * T} < ${units}`;
+    const store: string[] = [];
+    if (turned) {
+      const [k, vector] = [`${unit} % ${bk / 4} * 4`, `${unit} / ${bk / 4}`];
+      for (let i = 0; i < 4; i++) {
+        fetches.push({ name: wordName(i), value: word(`${vector} * 4 + ${i}`, `base + ${k}`) });
+      }
+      for (const [i, c] of ['x', 'y', 'z', 'w'].entries()) {
+        const parts = [0, 1, 2, 3].map(j => `part${name}0(${wordName(j)}).${c}`);
+        store.push(`${at(`${k} + ${i}`, vector)} = vec4(${parts.join(', ')});`);
+      }
+    } else {
+      const [k, vector] = [`${unit} / ${side / 4}`, `${unit} % ${side / 4}`];
+      fetches.push({ name: wordName(0), value: word(`${vector} * 4`, `base + ${k}`) });
+      store.push(`${at(k, vector)} = part${name}0(${wordName(0)});`);
+    }
+    stores.push(idle ? `if (${idle}) {\n  ${store.join('\n  ')}\n}` : store.join('\n'));
+  }
+  return {
+    declaration: `var<workgroup> panel${name}: array<array<vec4<Sum>, ${line}>, ${bk}>;`,
+    bytes: bk * line * 16,
+    fetches,
+    stores: stores.join('\n'),
+  };
+}
+
+function tileSource(problem: Problem, params: Params): { source: string; memory: number } {
+  const { bm, bn, bk, tm, tn, slices } = params;
+  const [a, b] = [panel(problem, 'A', bm, params), panel(problem, 'B', bn, params)];
+  const [threadsM, threadsN] = [bm / tm, bn / tn];
+  const [groupsM, groupsN] = [tm / 4, tn / 4];
+  const fetches = [...a.fetches, ...b.fetches];
+  const fetch = (how: 'var ' | '') => fetches.map(({ name, value }) => `${how}${name} = ${value};`);
+  const sums = Array.from({ length: tm }, (_, i) =>
+    Array.from({ length: groupsN }, (_, j) => `sum${i}_${j}`),
+  );
+  const slice = slices > 1 ? ', tile.slice' : '';
+  const source = /* wgsl */ `
+${a.declaration}
+${b.declaration}
+
+@compute @workgroup_size(${threadsOf(params)})
+fn main(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let tile = tileOf(group, groups);
+  if (!tile.valid) { return; }
+  // Blocks of 4×8 threads, side by side.
+  let block = thread / 32;
+  let y = block / ${threadsN / 8} * 4 + thread % 32 / 8;
+  let x = block % ${threadsN / 8} * 8 + thread % 8;
+  ${unroll(tm, 2, i => sums[i].map(sum => `var ${sum} = vec4<Sum>();`).join(' '))}
+
+  let start = tile.slice * params.depth;
+  let end = min(start + params.depth, params.k);
+  var base = start;
+  ${unroll(fetches.length, 2, i => fetch('var ')[i])}
+  while (base < end) {
+    workgroupBarrier();
+    ${a.stores.split('\n').join('\n    ')}
+    ${b.stores.split('\n').join('\n    ')}
+    workgroupBarrier();
+    base += ${bk};
+    ${unroll(fetches.length, 4, i => fetch('')[i])}
+    for (var k = 0u; k < ${bk}; k++) {
+      ${unroll(groupsM, 6, g => `let a${g} = panelA[k][${g * threadsM} + y];`)}
+      ${unroll(groupsN, 6, h => `let b${h} = panelB[k][${h * threadsN} + x];`)}
+      ${unroll(tm, 6, i => sums[i].map((sum, h) => `${sum} += a${i >> 2}.${'xyzw'[i % 4]} * b${h};`).join(' '))}
+    }
+  }
+
+  ${unroll(tm, 2, i =>
+    sums[i]
+      .flatMap((sum, h) =>
+        [0, 1, 2, 3].map(j => {
+          const row = `tile.row + ${(i >> 2) * threadsM * 4 + (i % 4)} + 4 * y`;
+          const col = `tile.col + ${h * threadsN * 4 + j} + 4 * x`;
+          return `storeC(tile.batch, ${row}, ${col}, ${sum}.${'xyzw'[j]}${slice});`;
+        }),
+      )
+      .join('\n'),
+  )}
+}
+`;
+  return { source, memory: a.bytes + b.bytes };
+}

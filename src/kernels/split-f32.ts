@@ -1,0 +1,209 @@
+/**
+ * Split f32: a product of float32 accuracy on matrix units that take f16. Rung 11 of the ladder.
+ *
+ * Every element is scaled by a power of two of its row of A or column of B (scales.ts) and split into a high part of 11 bits and a
+ * low part (pack.ts); then C = high·high + high·low + low·high, three products in f16 with f32 sums, after Ootomo and Yokota,
+ * "Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance", 2022. Matrix
+ * units truncate while they add, so the sums are flushed into f32 registers every few steps, often enough for the
+ * error to stay below that of a plain f32 sum of the same length.
+ *
+ * Rows and columns with NaN or infinity are marked by their scale: their cells are computed again as a plain sum, and come
+ * out as a plain f32 kernel's do.
+ */
+import { GemmError } from '../errors.ts';
+import { type Operand, operations, type Problem } from '../problem.ts';
+import { type Profile, subgroupSizeFor } from '../profile.ts';
+import { ceilDiv, foldGrid, type Program, reads } from '../program.ts';
+import { SUBGROUP_MATRIX_FEATURE } from '../wgsl/experimental.ts';
+import { frame, tileOf } from '../wgsl/frame.ts';
+import {
+  type MatrixTile,
+  matrixEnable,
+  matrixTile,
+  misfit,
+  threads,
+  wordBytes,
+  wordType,
+  workgroupMemory,
+} from '../wgsl/matrix-tile.ts';
+import { estimateMs } from './cost.ts';
+import type { Kernel, Params } from './kernel.ts';
+import { pack } from './pack.ts';
+import { scalesPass } from './scales.ts';
+
+/** Tiles, and the share of the matrix units' rate that each reaches at 4096³ (an H200; docs/performance.md). */
+const TILES = [
+  { bm: 128, bn: 64, bk: 16, sm: 64, sn: 32, stages: 1, prefetch: 0, efficiency: 0.63 },
+  { bm: 128, bn: 128, bk: 32, sm: 64, sn: 32, stages: 1, prefetch: 0, efficiency: 0.55 },
+  { bm: 64, bn: 64, bk: 32, sm: 32, sn: 32, stages: 1, prefetch: 0, efficiency: 0.4 },
+  { bm: 32, bn: 32, bk: 16, sm: 16, sn: 16, stages: 1, prefetch: 0, efficiency: 0.15 },
+] as const;
+
+/** Cells a subgroup that a software GPU's compiler can take. */
+const SOFTWARE_CELLS = 16 * 16;
+
+export const splitF32: Kernel = {
+  name: 'split-f32',
+  idea: 'f32 as two f16 parts, three products on the matrix units',
+  rejects({ a, b, accuracy, k }, profile) {
+    if (a.type !== 'f32' || b.type !== 'f32') return `${a.type} times ${b.type}, and it splits f32`;
+    if (accuracy === 'strict') return 'accuracy `strict` asks for f32 arithmetic only';
+    if (k === 0) return 'k is 0: there is nothing to multiply';
+    if (!profile.features.includes(SUBGROUP_MATRIX_FEATURE))
+      return `the device has no \`${SUBGROUP_MATRIX_FEATURE}\``;
+    if (!profile.features.includes('shader-f16')) return 'the device has no `shader-f16`';
+    const subgroup = subgroupSizeFor(profile);
+    if ('missing' in subgroup) return subgroup.missing;
+    if (configOf(profile) === undefined) return 'the device has no matrices of f16 with f32 results';
+    return null;
+  },
+  candidates(problem, profile) {
+    const most = profile.software ? SOFTWARE_CELLS : Number.POSITIVE_INFINITY;
+    return TILES.filter(({ sm, sn }) => sm * sn <= most)
+      .map(({ efficiency: _, ...tile }) => tile)
+      .filter(params => misfit(tileFor(problem, profile, params)) === null)
+      .sort((x, y) => this.estimate(problem, profile, x) - this.estimate(problem, profile, y));
+  },
+  arithmetic: () => 'f32',
+  estimate(problem, profile, params) {
+    const tile = tileFor(problem, profile, params);
+    const { m, n, k, batch } = problem;
+    const tiles = ceilDiv(m, tile.bm) * ceilDiv(n, tile.bn) * batch;
+    return estimateMs({
+      operations: 3 * 2 * tiles * tile.bm * tile.bn * k,
+      unit: 'matrix',
+      efficiency: TILES.find(({ bm, bn }) => bm === tile.bm && bn === tile.bn)?.efficiency ?? 0.3,
+      // The scales read the operands, the split reads them again and writes as much.
+      bytes: operations(problem) * (1 / tile.bm + 1 / tile.bn) * 2 + 12 * batch * (m * k + k * n),
+      threads: tiles * threads(tile),
+      dispatches: 5,
+    });
+  },
+  build(problem, profile, params): Program {
+    const { m, n, k, batch, a, b } = problem;
+    const tile = tileFor(problem, profile, params);
+    const reason = misfit(tile);
+    if (reason) throw new GemmError('invalid-argument', `split-f32: ${reason}`);
+    const copies = (stride: number) => (stride === 0 ? 1 : batch);
+    const linesA = copies(a.stride) * m;
+    const scales = [
+      scalesPass({ name: 'a', operand: a, lines: m, length: k, batch, first: 0 }),
+      scalesPass({ name: 'b', operand: b, lines: n, length: k, batch, first: linesA }),
+    ];
+    const common = { batch, type: 'f16', wordBytes: wordBytes(tile), steps: tile.steps, parts: 2 } as const;
+    const packs = [
+      pack({ ...common, name: 'a', operand: a, rows: m, cols: k, block: [tile.bm, tile.bk] }),
+      pack({ ...common, name: 'b', operand: b, rows: k, cols: n, block: [tile.bk, tile.bn], lines: linesA }),
+    ];
+    const {
+      wgsl,
+      bindings,
+      params: uniforms,
+    } = frame(
+      { ...problem, a: packs[0].operand, b: packs[1].operand },
+      {
+        access: wordType(tile),
+        enable: matrixEnable(tile),
+        step: tile.bk,
+        buffers: { a: 'packedA', b: 'packedB' },
+        parts: { a: packs[0].part, b: packs[1].part },
+      },
+    );
+    return {
+      passes: [
+        ...scales.map(({ pass }) => pass),
+        ...packs.map(({ pass }) => pass),
+        {
+          label: 'split-f32',
+          wgsl: [
+            wgsl,
+            tileOf(tile.bm, tile.bn),
+            storeScaled(problem, bindings.length),
+            matrixTile(tile),
+          ].join(''),
+          bindings: [...bindings, reads('scales'), reads('a'), reads('b')],
+          workgroups: foldGrid(ceilDiv(m, tile.bm) * ceilDiv(n, tile.bn) * batch),
+          threads: threads(tile),
+          workgroupMemory: workgroupMemory(tile),
+        },
+      ],
+      uniforms: Object.assign({ params: uniforms }, ...[...scales, ...packs].map(({ uniforms }) => uniforms)),
+      // Packing reads the scales of whole words, also at the edge.
+      scratch: Object.assign(
+        { scales: (linesA + copies(b.stride) * n + 8) * 4 },
+        ...packs.map(({ scratch }) => scratch),
+      ),
+    };
+  },
+};
+
+/** The largest matrices of f16 with f32 results. */
+const configOf = (profile: Profile) =>
+  profile.matrixConfigs
+    .filter(
+      ({ componentType, resultComponentType }) => componentType === 'f16' && resultComponentType === 'f32',
+    )
+    .sort((x, y) => y.M * y.N * y.K - x.M * x.N * x.K)[0];
+
+/**
+ * K between two flushes. A plain f32 sum errs by about 0.29·√K units of the last place, and truncation by about 0.058 for each
+ * of K (measured on an H200: docs/performance.md), so 4·√K stays below, in powers of two.
+ */
+const flushEvery = (k: number): number => 2 ** Math.floor(Math.log2(4 * Math.sqrt(k)));
+
+/** The same in steps, at least two; 0 where K is over before the first flush would come. */
+function stepsBetween(flush: number, bk: number, k: number): number {
+  const steps = Math.max(2, Math.floor(flush / bk));
+  return flush === 0 || steps * bk >= k ? 0 : steps;
+}
+
+function tileFor({ k }: Problem, profile: Profile, params: Params): MatrixTile {
+  const config = configOf(profile);
+  const subgroup = subgroupSizeFor(profile);
+  if (!config || 'missing' in subgroup) throw new RangeError('split-f32: rejected problems are not built');
+  const { bm, bn, bk, sm, sn, stages, prefetch, flush = flushEvery(k) } = params;
+  return {
+    ...{ config, lanes: subgroup.size, pinned: subgroup.pinned, fixedSteps: !profile.software },
+    ...{ bm, bn, bk, sm, sn, stages, prefetch },
+    ...{ parts: 2, slices: 1, steps: ceilDiv(k, bk), store: 'storeScaled' },
+    flush: stepsBetween(flush, bk, k),
+    a: { kind: 'blocked' },
+    b: { kind: 'blocked' },
+  };
+}
+
+/** WGSL: takes the scales off a sum, or computes it anew where its row or column is marked. */
+const storeScaled = ({ a, b, k, batch }: Problem, binding: number) => {
+  // Of a single product the strides say nothing, and left out of the source they cost no pipeline of their own.
+  const stride = (operand: Operand) => (batch > 1 ? operand.stride : 0);
+  return /* wgsl */ `
+@group(0) @binding(${binding}) var<storage, read> scales: array<f32>;
+@group(0) @binding(${binding + 1}) var<storage, read> originalA: array<f32>;
+@group(0) @binding(${binding + 2}) var<storage, read> originalB: array<f32>;
+
+fn plainSum(batch: u32, row: u32, col: u32) -> f32 {
+  let fromA = ${a.offset}u + batch * ${stride(a)}u + row * ${a.trans ? 1 : a.ld}u;
+  let fromB = ${b.offset}u + batch * ${stride(b)}u + col * ${b.trans ? b.ld : 1}u;
+  var sum = 0.0;
+  for (var k = 0u; k < ${k}u; k++) {
+    sum += originalA[fromA + k * ${a.trans ? a.ld : 1}u] * originalB[fromB + k * ${b.trans ? 1 : b.ld}u];
+  }
+  return sum;
+}
+
+// 1 / scale, exactly.
+fn inverse(scale: f32) -> f32 { return bitcast<f32>((254u << 23) - bitcast<u32>(scale)); }
+
+fn storeScaled(batch: u32, row: u32, col: u32, sum: f32) {
+  if (row >= params.m || col >= params.n) { return; }
+  let scaleA = scales[${a.stride === 0 ? '' : 'batch * params.m + '}row];
+  let scaleB = scales[${a.stride === 0 ? 'params.m' : 'params.batch * params.m'} + ${b.stride === 0 ? '' : 'batch * params.n + '}col];
+  // The smaller factor first: the other way round, the product could overflow on its way.
+  let one = inverse(scaleA);
+  let other = inverse(scaleB);
+  var value = sum * min(one, other) * max(one, other);
+  if (scaleA == 0.0 || scaleB == 0.0) { value = plainSum(batch, row, col); }
+  storeC(batch, row, col, value);
+}
+`;
+};
