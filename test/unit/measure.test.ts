@@ -30,10 +30,10 @@ const quick: MeasureOptions = { minTime: 20, minWarmUp: 5, maxWarmUp: 1000 };
 describe('warm-up', () => {
   test('goes on for as long as the clock ramps, and no sample is from the ramp', async () => {
     const ramp = 60;
-    const { timer, log } = fakeTimer(run => (run < ramp ? 4 - (3 * run) / ramp : 1));
+    const { timer, log } = fakeTimer(run => (run < ramp ? 80 - (60 * run) / ramp : 20));
     const { ms, steady, samples } = await measure(timer, work, quick);
-    expect({ ms, steady }).toEqual({ ms: 1, steady: true });
-    expect(samples.every(sample => sample === 1)).toBe(true);
+    expect({ ms, steady }).toEqual({ ms: 20, steady: true });
+    expect(samples.every(sample => sample === 20)).toBe(true);
     expect(log.length - samples.length).toBeGreaterThan(ramp);
   });
 
@@ -41,6 +41,14 @@ describe('warm-up', () => {
     const { timer } = fakeTimer(run => 1.03 ** run);
     const { steady } = await measure(timer, work, { ...quick, maxWarmUp: 60 });
     expect(steady).toBe(false);
+  });
+
+  test('does not believe a clock that is steady and slow before the least time is up', async () => {
+    // As an H200 after a second of idling: one slow step of the clock, held for a while under full load.
+    const start = performance.now();
+    const { timer } = fakeTimer(() => (performance.now() - start < 60 ? 80 : 20));
+    const { ms } = await measure(timer, work, { ...quick, minWarmUp: 100 });
+    expect(ms).toBe(20);
   });
 
   test('of a steady clock takes the least time', async () => {
@@ -59,13 +67,13 @@ describe('warm-up', () => {
 
 describe('what a measurement says', () => {
   test('the median, so that one bad sample changes nothing', async () => {
-    const { timer } = fakeTimer(run => (run % 10 === 9 ? 50 : 2));
+    const { timer } = fakeTimer(run => (run % 10 === 9 ? 500 : 20));
     const { ms } = await measure(timer, work, { ...quick, minWarmUp: 0, maxWarmUp: 0, minTime: 50 });
-    expect(ms).toBe(2);
+    expect(ms).toBe(20);
   });
 
   test('the spread', async () => {
-    const { timer } = fakeTimer(run => (run % 2 ? 1 : 2));
+    const { timer } = fakeTimer(run => (run % 2 ? 20 : 40));
     const { spread } = await measure(timer, work, { ...quick, maxWarmUp: 0, minTime: 50 });
     expect(spread).toBeGreaterThan(0.4);
   });
@@ -92,10 +100,10 @@ describe('runs in a sample', () => {
   };
 
   test.each([
-    ['one, where the clock is fine and the run long', 2, { resolutionNs: 1 }, 1],
-    ['half a millisecond of them, where the clock is fine and the run short', 0.05, { resolutionNs: 1 }, 10],
-    ['100 steps of a clock of 100 µs', 0.5, { resolutionNs: 100_000 }, 20],
-    ['the same where the step is not known', 0.5, { resolutionNs: null }, 20],
+    ['one, where the clock is fine and the run long', 20, { resolutionNs: 1 }, 1],
+    ['15 ms of them, where the clock is fine and the run short', 0.5, { resolutionNs: 1 }, 30],
+    ['100 steps of a clock of 400 µs', 0.5, { resolutionNs: 400_000 }, 80],
+    ['15 ms where the step is not known', 0.5, { resolutionNs: null }, 30],
     ['20 ms on the wall', 2, { kind: 'wall-clock', resolutionNs: null } as const, 10],
     ['never more than a submit of 100 ms', 30, { resolutionNs: 1_000_000 }, 3],
     ['one, however long it is', 400, { resolutionNs: 100_000 }, 1],
@@ -118,10 +126,10 @@ test('works that are compared take turns, and each gets its own time', async () 
     async time(encode) {
       const before = turns.length;
       encode({ dispatchWorkgroups() {} } as unknown as GPUComputePassEncoder);
-      return turns.slice(before).reduce((ms, index) => ms + (index === 0 ? 1 : 3), 0);
+      return turns.slice(before).reduce((ms, index) => ms + (index === 0 ? 20 : 60), 0);
     },
   };
   const [first, second] = await measureTogether(timer, works, { ...quick, minTime: 0 });
-  expect([first.ms, second.ms]).toEqual([1, 3]);
+  expect([first.ms, second.ms]).toEqual([20, 60]);
   expect(turns.slice(-10)).toEqual([0, 1, 0, 1, 0, 1, 0, 1, 0, 1]);
 });
