@@ -12,6 +12,8 @@ declare module 'vitest' {
     driver: SoftwareGpu | 'chromium' | 'deno';
     /** Why it can't be had on this machine; null where it is there. */
     missing: string | null;
+    /** How to start Chromium; null where there is none. */
+    chromium: { readonly executablePath: string; readonly args: string[] } | null;
   }
 }
 
@@ -50,15 +52,26 @@ async function built(): Promise<TestProjectInlineConfiguration> {
   return { extends: true, resolve: { alias }, test: { ...test, include, globalSetup: ['test/built.ts'] } };
 }
 
+/** The programs in README.md and docs/, run against the built package. */
+const guide = (): TestProjectInlineConfiguration => ({
+  extends: true,
+  test: {
+    name: 'guide',
+    include: ['test/guide/*.test.ts'],
+    globalSetup: ['test/built.ts'],
+    provide: { chromium: findChromium() },
+    ...PATIENT,
+  },
+});
+
 /** The library in a page: Chromium with SwiftShader, the one CPU adapter that it takes. */
 function inPage(): TestProjectInlineConfiguration {
-  const executablePath = findProgram('chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable');
+  const launchOptions = findChromium();
   const name = 'chromium';
-  if (!executablePath) {
+  if (!launchOptions) {
     const missing = 'there is no Chromium on this machine (`apt-get install chromium`)';
     return { extends: true, test: { name, include: PORTABLE, provide: { driver: name, missing } } };
   }
-  const args = ['--no-sandbox', '--enable-unsafe-webgpu', '--disable-background-networking'];
   return {
     extends: true,
     server: {
@@ -78,7 +91,7 @@ function inPage(): TestProjectInlineConfiguration {
         enabled: true,
         headless: true,
         screenshotFailures: false,
-        provider: playwright({ launchOptions: { executablePath, args } }),
+        provider: playwright({ launchOptions }),
         instances: [{ browser: 'chromium' }],
         commands: { takeConsole },
       },
@@ -97,9 +110,14 @@ const inDeno = (): TestProjectInlineConfiguration => ({
   },
 });
 
-function findProgram(...names: readonly string[]): string | undefined {
+function findChromium(): { executablePath: string; args: string[] } | null {
+  const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
   const folders = (process.env.PATH ?? '').split(delimiter);
-  return names.flatMap(name => folders.map(folder => join(folder, name))).find(file => existsSync(file));
+  const files = names.flatMap(name => folders.map(folder => join(folder, name)));
+  const executablePath = files.find(file => existsSync(file));
+  // Without the second one, headless Chromium gives no adapter.
+  const args = ['--no-sandbox', '--enable-unsafe-webgpu', '--disable-background-networking'];
+  return executablePath ? { executablePath, args } : null;
 }
 
 const inNode = async (): Promise<TestProjectInlineConfiguration[]> => [
@@ -113,6 +131,7 @@ const inNode = async (): Promise<TestProjectInlineConfiguration[]> => [
   },
   ...(await Promise.all([...SOFTWARE_GPUS.map(driver => onDriver(driver)), lanes(4), lanes(16)])),
   await built(),
+  guide(),
   inPage(),
 ];
 
