@@ -104,26 +104,26 @@ test('which kernel is chosen', () => {
   );
   expect(table.join('\n')).toMatchInlineSnapshot(`
     "one cell → gemv: all
-    f32 64 → plain: all
-    f32 1024 → split-k: all
-    f32 4096 → split-k: all
-    f32 4096 strict → split-k: all
-    f32 4096 narrowed → split-k: all
-    f32 odd, TT → split-k: all
-    f32 prime → split-k: all
+    f32 64 → plain: plain, phone, mali, adreno, intel, intel-range, nvidia, nvidia-16k, amd-32, amd-64, swiftshader, lavapipe-25, lavapipe-26, huge; subgroup-matrix: apple
+    f32 1024 → register-tile: plain, phone, mali, adreno, intel, intel-range, nvidia, nvidia-16k, amd-32, swiftshader, lavapipe-25, lavapipe-26, huge; subgroup-matrix: apple; split-f32: amd-64
+    f32 4096 → register-tile: plain, phone, mali, adreno, intel-range, nvidia-16k, amd-32, swiftshader, lavapipe-25; split-f32: intel, nvidia, amd-64, lavapipe-26, huge; subgroup-matrix: apple
+    f32 4096 strict → register-tile: plain, phone, mali, adreno, intel, intel-range, nvidia, nvidia-16k, amd-32, amd-64, swiftshader, lavapipe-25, lavapipe-26, huge; subgroup-matrix: apple
+    f32 4096 narrowed → register-tile: plain, phone, mali, adreno, intel-range, amd-32, swiftshader, lavapipe-25; subgroup-matrix: intel, apple, nvidia, nvidia-16k, amd-64, lavapipe-26, huge
+    f32 odd, TT → register-tile: plain, phone, mali, adreno, intel, intel-range, nvidia, nvidia-16k, amd-32, swiftshader, lavapipe-25, lavapipe-26, huge; subgroup-matrix: apple; split-f32: amd-64
+    f32 prime → register-tile: plain, phone, mali, adreno, intel, intel-range, nvidia, nvidia-16k, amd-32, swiftshader, lavapipe-25, lavapipe-26, huge; subgroup-matrix: apple; split-f32: amd-64
     vector times matrix → gemv: all
     matrix times vector → gemv: all
     few rows, B transposed → none: plain, phone, swiftshader; gemv: mali, adreno, intel, intel-range, apple, nvidia, nvidia-16k, amd-32, amd-64, lavapipe-25, lavapipe-26, huge
     dot product → gemv: all
     few cells, long K → split-k: all
-    outer product → plain: all
-    attention scores → none: plain, phone, swiftshader; plain: mali, adreno, intel, intel-range, apple, nvidia, nvidia-16k, amd-32, amd-64, lavapipe-25, lavapipe-26; split-k: huge
+    outer product → register-tile: all
+    attention scores → none: plain, phone, swiftshader; register-tile: mali, adreno, intel-range, amd-32, lavapipe-25; subgroup-matrix: intel, apple, nvidia, nvidia-16k, amd-64, lavapipe-26, huge
     tiny batch → gemv: all
-    f16 1024 → none: plain, phone, swiftshader; split-k: mali, adreno, intel, intel-range, apple, nvidia, nvidia-16k, amd-32, amd-64, lavapipe-25, lavapipe-26, huge
-    f16 to f32, gelu → none: plain, phone, swiftshader; split-k: mali, adreno, intel, intel-range, apple, nvidia, nvidia-16k, amd-32, amd-64, lavapipe-25, lavapipe-26, huge
-    i8 1024 → split-k: plain, mali, intel, intel-range, apple, nvidia-16k, amd-64, swiftshader, lavapipe-25, lavapipe-26; dot-i8: phone, adreno, nvidia, amd-32, huge
+    f16 1024 → none: plain, phone, swiftshader; register-tile: mali, adreno, intel-range, amd-32, lavapipe-25; subgroup-matrix: intel, apple, nvidia, nvidia-16k, amd-64, lavapipe-26, huge
+    f16 to f32, gelu → none: plain, phone, swiftshader; register-tile: mali, adreno, intel-range, amd-32, lavapipe-25; subgroup-matrix: intel, apple, nvidia, nvidia-16k, amd-64, lavapipe-26, huge
+    i8 1024 → register-tile: plain, mali, intel-range, apple, amd-64, swiftshader, lavapipe-25, lavapipe-26; dot-i8: phone, adreno, nvidia, amd-32, huge; subgroup-matrix: intel, nvidia-16k
     u8 odd → plain: all
-    f16 times f32 → none: plain, phone, swiftshader; split-k: mali, adreno, intel, intel-range, apple, nvidia, nvidia-16k, amd-32, amd-64, lavapipe-25, lavapipe-26, huge"
+    f16 times f32 → none: plain, phone, swiftshader; split-k: mali, adreno, intel, intel-range, nvidia, nvidia-16k, amd-32, amd-64, lavapipe-25, lavapipe-26, huge; subgroup-matrix: apple"
   `);
 });
 
@@ -173,13 +173,17 @@ test('every kernel is either ranked or passed over with a reason, and what is ra
   }
 });
 
-test('the first-use check of every candidate runs its real code', () => {
+/** Kernels that write the problem's K and row strides into their code: a small problem gives a sibling of it. */
+const OWN_CODE = ['subgroup-matrix', 'split-f32'];
+
+test('the first-use check of every candidate runs its real code, where that holds no sizes', () => {
   const source = (kernel: Kernel, ...args: Parameters<Kernel['build']>) =>
     kernel.build(...args).passes.map(({ wgsl }) => wgsl);
   for (const { at, kernel, params, problem, profile } of candidates()) {
     if (brokenLimit(kernel.build(problem, profile, params), profile) !== null) continue;
     const checked = checkedProblem(problem, profile, kernel, params);
     expect(checked, at).not.toBeNull();
+    if (OWN_CODE.includes(kernel.name)) continue;
     const same =
       source(kernel, checked!, profile, params).join() === source(kernel, problem, profile, params).join();
     expect(same, at).toBe(true);
