@@ -20,6 +20,7 @@ export interface Candidate {
   readonly source: 'measured' | 'default' | 'given';
 }
 
+/** A kernel that was not considered further, and why, in a line. */
 export interface PassedOver {
   readonly kernel: string;
   readonly reason: string;

@@ -12,10 +12,12 @@ export const GEMM_ERROR_CODES = [
   'invalid-file',
 ] as const;
 
+/** One of GEMM_ERROR_CODES. */
 export type GemmErrorCode = (typeof GEMM_ERROR_CODES)[number];
 
 /** Every error that webgemm throws on purpose: a code, what was wrong, and what to do about it. */
 export class GemmError extends Error {
+  /** What went wrong, as a word to branch on. */
   readonly code: GemmErrorCode;
   /** What the caller can do, as one sentence; empty where there is nothing to do. */
   readonly hint: string;

@@ -4,11 +4,15 @@ import type { Params } from './kernels/kernel.ts';
 import { describeProblem, operations, type Problem } from './problem.ts';
 import { describeProfile, type Profile } from './profile.ts';
 
+/** Why a problem gets the kernel it gets on a device: data, and `String(explanation)` prints it as lines. */
 export interface Explanation {
+  /** What is computed, in a line. */
   readonly problem: string;
+  /** The device's name. */
   readonly device: string;
   /** The kernel's name; null where there is nothing to compute. */
   readonly kernel: string | null;
+  /** The kernel's parameters, such as its tile sizes. */
   readonly params: Params;
   /** `measured`: tuned for this problem and device. `default`: the first parameters that fit. `given`: by the caller. */
   readonly source: Candidate['source'] | null;
@@ -16,8 +20,9 @@ export interface Explanation {
   readonly expectedMs: number | null;
   /** Floating-point (or integer) operations. */
   readonly operations: number;
-  /** Bytes of scratch memory that the plan uses, together and by the names that `PlanOptions.scratch` knows. */
+  /** Bytes of scratch memory that the plan uses, together. */
   readonly scratchBytes: number;
+  /** The same by the names that `PlanOptions.scratch` knows. */
   readonly scratch: Readonly<Record<string, number>>;
   /** Dispatches, in order. */
   readonly passes: readonly string[];

@@ -10,6 +10,7 @@ import { kernelOptions, makePlan, type Plan, type PlanOptions } from './plan.ts'
 import { normalize, type OutputType, type Problem, type ProblemOptions } from './problem.ts';
 import { type Profile, type ProfileLimits, profileOf } from './profile.ts';
 
+/** What a Gemm may be told of its device; all of it can be left out. */
 export interface GemmOptions {
   /** The adapter's info, where it knows more than the device: Dawn lists matrix shapes only there. */
   readonly adapterInfo?: GPUAdapterInfo;
@@ -25,7 +26,9 @@ export interface GemmOptions {
 
 /** Matrix products on one device of the caller's. The device, the buffers and the encoders stay the caller's. */
 export class Gemm {
+  /** The caller's device. */
   readonly device: GPUDevice;
+  /** What the device offers, as the choice of kernels sees it. */
   readonly profile: Profile;
   readonly #kernels: readonly Kernel[];
   readonly #compiler: Compiler;

@@ -29,9 +29,11 @@ export type HostInput = Float32Array | Uint16Array | Float16ArrayLike | Int8Arra
 /** A matrix, a vector, or a stack of matrices, in row order. */
 export interface Shaped<T extends HostInput = HostInput> {
   readonly data: T;
+  /** Elements in each dimension; the last two are rows and columns, one alone is a vector. */
   readonly shape: readonly number[];
 }
 
+/** An operand of matmul: a typed array in row order, whose sizes the options give, or one with a shape. */
 export type Matrix = HostInput | Shaped;
 
 type ResultOf<T, C> = C extends 'f32'
@@ -65,13 +67,17 @@ type ProblemPart = Omit<
 
 /** C is always dense: m×n for each product. Sizes and strides are for plain arrays; `{ data, shape }` has them. */
 export interface HostOptions extends ProblemPart, RunOptions, Pick<PlanOptions, 'kernel' | 'params'> {
+  /** Rows of op(A) and of C. */
   readonly m?: number;
+  /** Columns of op(B) and of C. */
   readonly n?: number;
+  /** Columns of op(A) and rows of op(B). */
   readonly k?: number;
   /** What C held before, where beta is not 0; it is not changed. Of the result's type, or f32 numbers. */
   readonly c?: HostInput | Int32Array;
   /** n values for every row, or m for every column with `biasAlong: 'column'`. */
   readonly bias?: HostInput | Int32Array;
+  /** `row`, if left out. */
   readonly biasAlong?: 'row' | 'column';
   /** m×n for each product, added after the activation. */
   readonly residual?: HostInput | Int32Array;

@@ -1,4 +1,8 @@
-/** webgemm: matrix multiplication on WebGPU. */
+/**
+ * Matrix multiplication on WebGPU: `matmul` for typed arrays, `createGemm` for a device and buffers of your own.
+ *
+ * @module webgemm
+ */
 export type { Candidate, PassedOver } from './choose.ts';
 export { requestDevice } from './device/request.ts';
 export { GEMM_ERROR_CODES, GemmError, type GemmErrorCode } from './errors.ts';
@@ -10,7 +14,17 @@ export { KERNELS } from './kernels/index.ts';
 export type { Kernel, Params } from './kernels/kernel.ts';
 export { closeDefault, matmul } from './matmul.ts';
 export type { BufferView, PlanBuffers } from './operands.ts';
+export type { Shader } from './parts.ts';
 export type { Plan, PlanOptions, RunOptions } from './plan.ts';
-export type { Accuracy, Activation, InputType, OutputType, Problem, ProblemOptions } from './problem.ts';
-export { type Profile, type ProfileLimits, profileOf } from './profile.ts';
-export type { Pass, Program } from './program.ts';
+export type {
+  Accuracy,
+  Activation,
+  InputType,
+  Operand,
+  Output,
+  OutputType,
+  Problem,
+  ProblemOptions,
+} from './problem.ts';
+export { type MatrixConfig, type Profile, type ProfileLimits, profileOf, type Scalar } from './profile.ts';
+export type { Binding, Pass, Program } from './program.ts';

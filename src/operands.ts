@@ -9,8 +9,11 @@ export type BufferView =
 
 /** The operands of one run. A and B may be left out where k is 0, and everything where C is empty. */
 export interface PlanBuffers {
+  /** A as the problem lays it out: `offsetA`, `lda` and `strideA` count its elements. */
   readonly a?: BufferView;
+  /** B likewise. */
   readonly b?: BufferView;
+  /** C likewise; written, and read where beta is not 0. In no buffer that is also read. */
   readonly c?: BufferView;
   /** n or m elements of C's type, where the problem has a bias. */
   readonly bias?: BufferView;

@@ -51,6 +51,7 @@ export function shadersOf(parts: readonly Part[]): readonly Shader[] {
   return [...new Map(passes.map(({ label, wgsl }) => [wgsl, { label, wgsl }])).values()];
 }
 
+/** A pass's label and its WGSL. */
 export interface Shader {
   readonly label: string;
   readonly wgsl: string;

@@ -22,6 +22,7 @@ import {
 } from './parts.ts';
 import { operations, type Problem } from './problem.ts';
 
+/** What a caller may decide in place of the library; all of it can be left out. */
 export interface PlanOptions {
   /** Only this kernel: an error where it can't serve, never another one. */
   readonly kernel?: string;
@@ -34,6 +35,7 @@ export interface PlanOptions {
   readonly scratch?: Readonly<Record<string, BufferView>>;
 }
 
+/** How a run is watched and stopped. */
 export interface RunOptions {
   /** Stops after the submit that is under way. */
   readonly signal?: AbortSignal;
@@ -54,6 +56,7 @@ const SETS = 16;
 
 /** A problem compiled for a device: bind buffers to it and run it as often as needed. */
 export class Plan {
+  /** The problem, checked, with nothing left out. */
   readonly problem: Problem;
   readonly #compiler: Compiler;
   readonly #parts: readonly Ready[];

@@ -5,9 +5,14 @@
  */
 import { GemmError } from './errors.ts';
 
+/** Element types of A and B: IEEE floats, and integers of 8 bits. */
 export type InputType = 'f32' | 'f16' | 'i8' | 'u8';
+/** Element types of C. Integers give i32, floats f32 or f16. */
 export type OutputType = 'f32' | 'f16' | 'i32';
 
+/**
+ * Applied to each element after alpha, beta and bias. `clip` is min and max, both included. Integers know relu and clip.
+ */
 export type Activation =
   | 'none'
   | 'relu'
@@ -27,7 +32,11 @@ export type Activation =
  */
 export type Accuracy = 'f32' | 'strict' | 'f16';
 
-/** What a caller says of a problem; everything but m, n and k may be left out. Sizes and strides count elements. */
+/**
+ * What a caller says of a problem: C = activation(alpha·op(A)·op(B) + beta·C + bias) + residual, then `epilogue`.
+ * Matrices are stored row by row. Everything but m, n and k may be left out. Sizes, offsets and strides count elements
+ * and are whole numbers from 0 up.
+ */
 export interface ProblemOptions {
   /** Rows of op(A) and of C. */
   readonly m: number;
@@ -37,7 +46,9 @@ export interface ProblemOptions {
   readonly k: number;
   /** Type of A and B; f32 if left out. */
   readonly type?: InputType;
+  /** Type of A, where it is not B's. Floats go with floats, integers with integers. */
   readonly aType?: InputType;
+  /** Type of B, where it is not A's. */
   readonly bType?: InputType;
   /** Type of C; i32 for integers, else that of A if left out. */
   readonly cType?: OutputType;
@@ -45,30 +56,39 @@ export interface ProblemOptions {
   readonly transA?: boolean;
   /** B is stored n×k and read as its transpose. */
   readonly transB?: boolean;
-  /** Elements from one stored row to the next. */
+  /** Elements from one stored row of A to the next: at least k, or m where A is transposed; that, if left out. */
   readonly lda?: number;
+  /** The same of B: at least n, or k where B is transposed. */
   readonly ldb?: number;
+  /** The same of C: at least n. */
   readonly ldc?: number;
-  /** Elements before the first one. */
+  /** Elements before A's first one; 0 if left out. */
   readonly offsetA?: number;
+  /** Elements before B's first one. */
   readonly offsetB?: number;
+  /** Elements before C's first one. */
   readonly offsetC?: number;
   /** How many products are computed at once; 1 if left out. */
   readonly batch?: number;
-  /** Elements from one product's operand to the next one's; 0 gives all of them the same. */
+  /** Elements from one product's A to the next one's; 0 gives all of them the same A. Dense, if left out. */
   readonly strideA?: number;
+  /** The same of B; 0 gives all products the same B. */
   readonly strideB?: number;
+  /** The same of C; products must not overlap. */
   readonly strideC?: number;
+  /** Factor of op(A)·op(B); finite, 1 if left out, a whole number for integers. */
   readonly alpha?: number;
   /** 0, if left out: C is not read, and may hold anything. */
   readonly beta?: number;
   /** `row`: one vector of n, added to every row. `column`: one vector of m, added to every column. */
   readonly bias?: 'none' | 'row' | 'column';
+  /** None, if left out. */
   readonly activation?: Activation;
   /** A matrix laid out like C, of C's type, is added after the activation. */
   readonly residual?: boolean;
   /** A WGSL expression of `value`, `row`, `col` and `batch` that gives the f32 to be stored. */
   readonly epilogue?: string;
+  /** What may be done to f32 inputs for speed; `f32` if left out. */
   readonly accuracy?: Accuracy;
 }
 

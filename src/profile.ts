@@ -16,6 +16,7 @@ export interface MatrixConfig {
   readonly K: number;
 }
 
+/** The limits of a device that matter here, by WebGPU's names and in its units (bytes, threads, workgroups). */
 export interface ProfileLimits {
   readonly maxBufferSize: number;
   readonly maxStorageBufferBindingSize: number;
@@ -29,6 +30,7 @@ export interface ProfileLimits {
   readonly maxComputeWorkgroupsPerDimension: number;
 }
 
+/** What a device offers. profileOf() reads it; it can be written to a file, or made up. */
 export interface Profile {
   readonly vendor: string;
   readonly architecture: string;
@@ -36,11 +38,14 @@ export interface Profile {
   readonly description: string;
   /** True for an adapter that computes on the CPU. */
   readonly software: boolean;
+  /** WebGPU features of the device, sorted. */
   readonly features: readonly string[];
+  /** WGSL language features, sorted. */
   readonly wgslFeatures: readonly string[];
   /** Smallest and largest subgroup the device may run a kernel with; 0 and 0 without the `subgroups` feature. */
   readonly subgroupMinSize: number;
   readonly subgroupMaxSize: number;
+  /** Shapes and types that the matrix units multiply; empty where there are none. */
   readonly matrixConfigs: readonly MatrixConfig[];
   readonly limits: ProfileLimits;
 }

@@ -25,6 +25,7 @@ export interface Pass {
   readonly workgroupMemory: number;
 }
 
+/** What runs on the device for one problem: passes over named buffers. */
 export interface Program {
   /** Run in this order. */
   readonly passes: readonly Pass[];

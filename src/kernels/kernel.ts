@@ -10,7 +10,9 @@ import type { Program } from '../program.ts';
 /** Parameters of a kernel by name: tile sizes, cells a thread, steps; what a tuning record holds. */
 export type Params = Readonly<Record<string, number>>;
 
+/** A kernel of the library: data and pure functions, so that it can be compared and tried without a device. */
 export interface Kernel {
+  /** What it is forced by and what `explain()` calls it. */
   readonly name: string;
   /** What it does, in a line. */
   readonly idea: string;

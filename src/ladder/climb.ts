@@ -10,6 +10,7 @@ import { brokenLimit } from '../program.ts';
 import { Operands } from './operands.ts';
 import type { Rung, RungProgram, Shape } from './rung.ts';
 
+/** What is being done with a rung. */
 export type Phase = 'compiling' | 'verifying' | 'warming up' | 'measuring';
 
 /** A rung's row. Numbers that are not known are null, never 0. */
@@ -36,6 +37,7 @@ export interface RungResult {
   readonly prepare: readonly { readonly label: string; readonly ms: number }[];
 }
 
+/** What is multiplied, by which rungs, and how long it is measured. */
 export interface ClimbOptions {
   readonly shape: Shape;
   readonly rungs: readonly Rung[];
@@ -43,10 +45,13 @@ export interface ClimbOptions {
   /** Milliseconds of samples for each rung. */
   readonly minTime: number;
   readonly signal?: AbortSignal;
+  /** Called when a rung enters a phase. */
   readonly onPhase?: (rung: Rung, phase: Phase) => void;
+  /** Called when a rung is done, whatever came of it. */
   readonly onResult?: (result: RungResult) => void;
 }
 
+/** What came of every rung, and the clock they were timed with. */
 export interface Climb {
   readonly timer: Pick<Timer, 'kind' | 'resolutionNs'>;
   readonly rungs: readonly RungResult[];

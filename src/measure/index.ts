@@ -1,4 +1,8 @@
-/** `webgemm/measure`: verification against float64, and timing that waits for the clock. */
+/**
+ * Verification against float64, and timing that waits for the clock.
+ *
+ * @module webgemm/measure
+ */
 export { type Measurement, type MeasureOptions, measure, measureTogether, type Work } from './measure.ts';
 export { random, randomMatrix } from './random.ts';
 export type { Matrix } from './reference.ts';

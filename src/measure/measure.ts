@@ -9,11 +9,13 @@
 import { isSteady, median, spread } from './statistics.ts';
 import type { Timer } from './timer.ts';
 
+/** Something to be timed: what it puts into a compute pass. */
 export interface Work {
   /** Encodes one run. */
   readonly encode: (pass: GPUComputePassEncoder) => void;
 }
 
+/** Median, spread and samples of one piece of work. */
 export interface Measurement {
   /** Median time of one run, in milliseconds. */
   readonly ms: number;
@@ -27,6 +29,7 @@ export interface Measurement {
   readonly steady: boolean;
 }
 
+/** How long to warm up and to measure, in milliseconds; all of it can be left out. */
 export interface MeasureOptions {
   /** Milliseconds to spend on the samples of each work. */
   readonly minTime?: number;
@@ -35,6 +38,7 @@ export interface MeasureOptions {
   /** Most time to wait for it to become steady. */
   readonly maxWarmUp?: number;
   readonly signal?: AbortSignal;
+  /** Called when a phase begins. */
   readonly onPhase?: (phase: 'warming up' | 'measuring') => void;
 }
 

@@ -8,6 +8,7 @@ export function quantile(samples: readonly number[], q: number): number {
   return sorted[low] + (sorted[high] - sorted[low]) * (position - low);
 }
 
+/** The middle of the samples, or the mean of the middle two. */
 export const median = (samples: readonly number[]): number => quantile(samples, 0.5);
 
 /** How far apart the middle half of the samples lies, as a share of their median: 0.02 is "within about 2 %". */
@@ -30,6 +31,7 @@ export function isSteady(samples: readonly number[], window = 5, tolerance = 0.0
   return agree(quantile(recent, 0.25)) && agree(quantile(recent, 0.75)) && agree(median(before));
 }
 
+/** The n-th root of the product of n positive values. */
 export function geometricMean(values: readonly number[]): number {
   return Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
 }

@@ -7,6 +7,7 @@ export interface Timer {
   readonly resolutionNs: number | null;
   /** Milliseconds for one submit of what is encoded. */
   time(encode: (pass: GPUComputePassEncoder) => void): Promise<number>;
+  /** Gives back what the timer holds; the device stays. */
   destroy(): void;
 }
 

@@ -23,6 +23,7 @@ export type Arithmetic =
   /** Integers: no error at all. */
   | 'exact';
 
+/** What is promised about products: of random sign, which allows the tighter bound, or nothing. */
 export type Signs = 'random' | 'any';
 
 const UNIT_F32 = 2 ** -24;

@@ -7,6 +7,7 @@ import { random } from './random.ts';
 import { type Matrix, referenceRow, timesVector } from './reference.ts';
 import { type Arithmetic, gamma, magnitude, resultRounding, type Signs } from './tolerance.ts';
 
+/** A product that was computed, and how. */
 export interface Product {
   readonly a: Matrix;
   readonly b: Matrix;
@@ -18,6 +19,7 @@ export interface Product {
   readonly signs: Signs;
 }
 
+/** What a comparison with float64 found. */
 export interface Verdict {
   readonly ok: boolean;
   /** ‖C − ref‖ / ‖ref‖ over the rows that were compared; null where a cell is not a number that could be. */

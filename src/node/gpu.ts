@@ -7,6 +7,7 @@ import { type DawnFolder, dawnVersion, hardwareGpu, SOFTWARE_GPUS, softwareGpu }
 
 const require = createRequire(import.meta.url);
 
+/** Which GPU to open; the machine's own, if left out. */
 export interface OpenOptions {
   /** Take a software GPU, also where there is a real one. */
   readonly software?: boolean;
@@ -22,6 +23,7 @@ export interface Runtime {
   readonly platform: string;
 }
 
+/** A device that was opened, and what is known of it. */
 export interface OpenGpu {
   readonly gpu: GPU;
   readonly device: GPUDevice;

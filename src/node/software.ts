@@ -23,6 +23,7 @@ export interface DawnFolder {
 
 /** Names of the software GPUs that this version knows; lavapipe is brought by scripts/software-gpus.sh. */
 export const SOFTWARE_GPUS = ['swiftshader', 'lavapipe-25', 'lavapipe-26'] as const;
+/** One of SOFTWARE_GPUS. */
 export type SoftwareGpu = (typeof SOFTWARE_GPUS)[number];
 
 const cache = () =>
