@@ -17,11 +17,12 @@ skip() { echo "test-deno: skipped, because $*" >&2; exit 3; }
 if [ ! -e "$loader" ]; then
   draft=$(mktemp -d "$loader.XXXXXX")
   trap 'rm -rf "$draft"' EXIT
-  (cd "$draft" && apt-get -qq download libvulkan1 2> /dev/null && dpkg-deb -x libvulkan1_*.deb root) ||
+  fetch() { (cd "$draft" && apt-get -qq download libvulkan1 && dpkg-deb -x libvulkan1_*.deb root) 2> /dev/null; }
+  fetch || { [ "$(id -u)" -eq 0 ] && apt-get -qq update 2> /dev/null && fetch; } ||
     skip "Debian's package libvulkan1 can't be had here"
   mkdir "$draft/lib"
   cp -d "$draft"/root/usr/lib/*/libvulkan.so.1* "$draft/lib" && rm -r "$draft/root" "$draft"/*.deb && mv "$draft" "$loader"
 fi
 "${deno[@]}" --version > /dev/null 2>&1 || skip "npm can't bring Deno here"
 export LD_LIBRARY_PATH=$loader/lib VK_DRIVER_FILES=$cache/lavapipe-25/icd.json
-"${deno[@]}" run -A node_modules/vitest/vitest.mjs run "$@"
+exec "${deno[@]}" run -A node_modules/vitest/vitest.mjs run "$@"
