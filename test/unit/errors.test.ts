@@ -4,7 +4,7 @@ import { GEMM_ERROR_CODES, GemmError } from '../../src/errors.ts';
 
 test('docs/errors.md lists every code, once, and no other', () => {
   const text = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
-  const listed = [...text.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, code]) => code);
+  const listed = [...text.matchAll(/^\| `([a-z-]+)` +\|/gm)].map(([, code]) => code);
   expect(listed).toEqual([...GEMM_ERROR_CODES]);
 });
 
