@@ -49,17 +49,15 @@ test.each(details.filter(([rung]) => !(rung in MISSING[driver])))(
   },
 );
 
-test.skipIf('8s' in MISSING[driver])(
-  'rung 8s with a pinned subgroup size, as where the device offers a range',
-  async () => {
-    const { device, profile } = gpu();
-    const range = { ...profile, subgroupMinSize: 2 };
-    const shape = { m: 33, n: 18, k: 17 };
-    expect(subgroupShuffle.build(shape, range).passes[0].wgsl).toContain('@subgroup_size');
-    const verdict = await multiply({ device, profile: range }, subgroupShuffle, shape, ...operandsOf(shape));
-    expect(verdict.failure).toBeNull();
-  },
-);
+test('rung 8s with a pinned subgroup size, as where the device offers a range', async ({ skip }) => {
+  skip('8s' in MISSING[driver], MISSING[driver]['8s']);
+  const { device, profile } = gpu();
+  const range = { ...profile, subgroupMinSize: 2 };
+  const shape = { m: 33, n: 18, k: 17 };
+  expect(subgroupShuffle.build(shape, range).passes[0].wgsl).toContain('@subgroup_size');
+  const verdict = await multiply({ device, profile: range }, subgroupShuffle, shape, ...operandsOf(shape));
+  expect(verdict.failure).toBeNull();
+});
 
 describe('any rung, any shape', () => {
   const size = fc.integer({ min: 1, max: 70 });
