@@ -21,12 +21,15 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
 const h200 = readRecord('h200-ladder');
 const swiftShader = readRecord('swiftshader-ladder');
+const kernels = readKernels('h200-kernels');
 
 const TABLES: Readonly<Record<string, () => string>> = {
   /** The rungs and their kernels, with the reference's figures beside ours. */
   ladder: () => `${kernelTable(h200)}\n\n${remarks(h200)}`,
   /** Everything that was measured. */
   measurements: () => `${measurementTable(h200)}\n\n${remarks(h200)}`,
+  /** The library's kernels on single problems, the vendor's library beside them. */
+  kernels: () => kernelsTable(kernels),
   /** What the command prints without a GPU. */
   terminal: () => `\`\`\`text\n${terminal(swiftShader)}\n\`\`\``,
 };
@@ -53,6 +56,50 @@ function readRecord(name: string): LadderRecord {
   const bad = record.rungs.filter(({ status }) => status === 'wrong' || status === 'failed');
   if (bad.length > 0) throw new Error(`${name}.json holds rungs that are wrong: ${bad.map(({ id }) => id)}`);
   return record;
+}
+
+/** What bench/kernels.ts prints, as far as the table shows it. */
+interface KernelsRecord {
+  readonly schema: string;
+  readonly date: string;
+  readonly adapter: { readonly device: string };
+  readonly results: readonly {
+    readonly group: 'ours' | 'cublas';
+    readonly name: string;
+    readonly dtype: string;
+    readonly shape: readonly [number, number, number];
+    readonly params?: Readonly<Record<string, number>>;
+    readonly ms?: number;
+    readonly tflops?: number;
+    readonly relErr?: number | null;
+    readonly failure?: string | null;
+  }[];
+}
+
+function readKernels(name: string): KernelsRecord {
+  const record = JSON.parse(readFileSync(`bench/records/${name}.json`, 'utf8')) as KernelsRecord;
+  if (record.schema !== 'webgemm-kernels/1') throw new Error(`${name}.json is no record of kernels`);
+  return record;
+}
+
+/** A row a measurement, by problem; results that were wrong or did not run show their reason in place of figures. */
+function kernelsTable({ results, adapter, date }: KernelsRecord): string {
+  const order = (shape: readonly number[]) => shape[0] * shape[1] * shape[2];
+  const rows = [...results]
+    .sort((x, y) => order(y.shape) - order(x.shape) || (y.tflops ?? 0) - (x.tflops ?? 0))
+    .map(({ shape, dtype, name, params, ms, tflops, relErr, failure }) => [
+      shape.join('×'),
+      dtype,
+      name,
+      Object.entries(params ?? {})
+        .map(([key, value]) => `${key} ${value}`)
+        .join(', '),
+      failure ? 'wrong, or refused' : duration(ms ?? null),
+      failure ? UNKNOWN : (tflops?.toFixed(1) ?? UNKNOWN),
+      failure ? UNKNOWN : scientific(relErr ?? null),
+    ]);
+  const table = markdown(['m×n×k', 'inputs', 'kernel', 'parameters', 'time', 'TFLOP/s', 'error'], rows, 4);
+  return `${table}\n\n${adapter.device}, ${date.slice(0, 10)}; f32 results; every figure verified in the same run.`;
 }
 
 function bring(file: string, content: string): void {

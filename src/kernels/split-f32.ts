@@ -33,10 +33,9 @@ import { scalesPass } from './scales.ts';
 
 /** Tiles, and the share of the matrix units' rate that each reaches at 4096³ (an H200; docs/performance.md). */
 const TILES = [
-  { bm: 128, bn: 64, bk: 16, sm: 64, sn: 32, stages: 1, prefetch: 0, efficiency: 0.63 },
-  { bm: 128, bn: 128, bk: 32, sm: 64, sn: 32, stages: 1, prefetch: 0, efficiency: 0.55 },
-  { bm: 64, bn: 64, bk: 32, sm: 32, sn: 32, stages: 1, prefetch: 0, efficiency: 0.4 },
-  { bm: 32, bn: 32, bk: 16, sm: 16, sn: 16, stages: 1, prefetch: 0, efficiency: 0.15 },
+  { bm: 128, bn: 64, bk: 16, sm: 64, sn: 32, prefetch: 1, efficiency: 0.64 },
+  { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, prefetch: 0, efficiency: 0.55 },
+  { bm: 32, bn: 32, bk: 16, sm: 16, sn: 16, prefetch: 0, efficiency: 0.15 },
 ] as const;
 
 /** Cells a subgroup that a software GPU's compiler can take. */
@@ -74,7 +73,7 @@ export const splitF32: Kernel = {
       unit: 'matrix',
       efficiency: TILES.find(({ bm, bn }) => bm === tile.bm && bn === tile.bn)?.efficiency ?? 0.3,
       // The scales read the operands, the split reads them again and writes as much.
-      bytes: operations(problem) * (1 / tile.bm + 1 / tile.bn) * 2 + 12 * batch * (m * k + k * n),
+      bytes: operations(problem) * (1 / tile.bm + 1 / tile.bn) * 0.5 + 12 * batch * (m * k + k * n),
       threads: tiles * threads(tile),
       dispatches: 5,
     });
@@ -149,7 +148,7 @@ const configOf = (profile: Profile) =>
  * K between two flushes. A plain f32 sum errs by about 0.29·√K units of the last place, and truncation by about 0.058 for each
  * of K (measured on an H200: docs/performance.md), so 4·√K stays below, in powers of two.
  */
-const flushEvery = (k: number): number => 2 ** Math.floor(Math.log2(4 * Math.sqrt(k)));
+const flushEvery = (k: number): number => 2 ** Math.floor(Math.log2(4 * Math.sqrt(k)) + 0.1);
 
 /** The same in steps, at least two; 0 where K is over before the first flush would come. */
 function stepsBetween(flush: number, bk: number, k: number): number {
@@ -161,10 +160,10 @@ function tileFor({ k }: Problem, profile: Profile, params: Params): MatrixTile {
   const config = configOf(profile);
   const subgroup = subgroupSizeFor(profile);
   if (!config || 'missing' in subgroup) throw new RangeError('split-f32: rejected problems are not built');
-  const { bm, bn, bk, sm, sn, stages, prefetch, flush = flushEvery(k) } = params;
+  const { bm, bn, bk, sm, sn, prefetch, flush = flushEvery(k) } = params;
   return {
     ...{ config, lanes: subgroup.size, pinned: subgroup.pinned, fixedSteps: !profile.software },
-    ...{ bm, bn, bk, sm, sn, stages, prefetch },
+    ...{ bm, bn, bk, sm, sn, prefetch },
     ...{ parts: 2, slices: 1, steps: ceilDiv(k, bk), store: 'storeScaled' },
     flush: stepsBetween(flush, bk, k),
     a: { kind: 'blocked' },

@@ -134,12 +134,12 @@ export const subgroupMatrix: Kernel = {
  * left out. Packed operands are read faster than rows, but packing them has to pay.
  */
 const TILES = [
-  { bm: 256, bn: 128, bk: 32, sm: 64, sn: 64, stages: 1, prefetch: 1, slices: 1, pack: 1, efficiency: 0.68 },
-  { bm: 128, bn: 128, bk: 32, sm: 64, sn: 64, stages: 1, prefetch: 0, slices: 1, pack: 1, efficiency: 0.66 },
-  { bm: 128, bn: 128, bk: 32, sm: 64, sn: 64, stages: 1, prefetch: 0, slices: 1, pack: 0, efficiency: 0.46 },
-  { bm: 64, bn: 128, bk: 32, sm: 32, sn: 64, stages: 1, prefetch: 0, slices: 1, pack: 0, efficiency: 0.38 },
-  { bm: 64, bn: 64, bk: 32, sm: 32, sn: 32, stages: 1, prefetch: 0, slices: 1, pack: 0, efficiency: 0.27 },
-  { bm: 32, bn: 32, bk: 32, sm: 16, sn: 16, stages: 1, prefetch: 0, slices: 1, pack: 0, efficiency: 0.15 },
+  { bm: 256, bn: 128, bk: 32, sm: 64, sn: 64, prefetch: 1, slices: 1, pack: 1, efficiency: 0.68 },
+  { bm: 128, bn: 128, bk: 32, sm: 64, sn: 64, prefetch: 0, slices: 1, pack: 1, efficiency: 0.66 },
+  { bm: 128, bn: 128, bk: 32, sm: 64, sn: 64, prefetch: 0, slices: 1, pack: 0, efficiency: 0.46 },
+  { bm: 64, bn: 128, bk: 32, sm: 32, sn: 64, prefetch: 0, slices: 1, pack: 0, efficiency: 0.38 },
+  { bm: 64, bn: 64, bk: 32, sm: 32, sn: 32, prefetch: 0, slices: 1, pack: 0, efficiency: 0.27 },
+  { bm: 32, bn: 32, bk: 32, sm: 16, sn: 16, prefetch: 0, slices: 1, pack: 0, efficiency: 0.15 },
 ] as const;
 
 /** Cells a subgroup that a software GPU's compiler can take. */
@@ -172,10 +172,10 @@ function tileFor(problem: Problem, profile: Profile, params: Params): MatrixTile
   const subgroup = subgroupSizeFor(profile);
   if (!config || 'missing' in subgroup)
     throw new RangeError('subgroup-matrix: rejected problems are not built');
-  const { bm, bn, bk, sm, sn, stages, prefetch, slices } = params;
+  const { bm, bn, bk, sm, sn, prefetch, slices } = params;
   return {
     ...{ config, lanes: subgroup.size, pinned: subgroup.pinned, fixedSteps: !profile.software },
-    ...{ bm, bn, bk, sm, sn, stages, prefetch, slices },
+    ...{ bm, bn, bk, sm, sn, prefetch, slices },
     ...{ parts: 1, flush: 0, steps: 1, store: 'storeC', a: { kind: 'blocked' }, b: { kind: 'blocked' } },
   };
 }

@@ -28,12 +28,7 @@ export interface MatrixTile {
   readonly parts: 1 | 2;
   /** Steps of K between two flushes of the accumulators into f32 registers; 0 for none before the end. */
   readonly flush: number;
-  /**
-   * Buffers in workgroup memory. 1: a step's words are fetched, stored and multiplied in turn. 2: the next step's words are
-   * fetched while the present one is multiplied, and go into the other buffer: one barrier a step instead of two.
-   */
-  readonly stages: number;
-  /** With one buffer, 1: fetch the next step's words into registers while the present one is multiplied. */
+  /** 1: fetch the next step's words into registers while the present one is multiplied. */
   readonly prefetch: number;
   readonly a: Source;
   readonly b: Source;
@@ -103,7 +98,7 @@ function layout(tile: MatrixTile) {
 
 export const workgroupMemory = (tile: MatrixTile): number => {
   const { sliceA, slicesA, sliceB, slicesB } = layout(tile);
-  return (sliceA * slicesA + sliceB * slicesB) * wordBytes(tile) * tile.stages;
+  return (sliceA * slicesA + sliceB * slicesB) * wordBytes(tile);
 };
 
 /** Why these sizes do not go together, or null: every thread fetches the same number of words, eight rows at a time. */
@@ -145,7 +140,6 @@ export function matrixTile(tile: MatrixTile): string {
     sn,
     parts,
     flush,
-    stages,
     prefetch,
     slices: slicesK,
     steps,
@@ -163,7 +157,7 @@ export function matrixTile(tile: MatrixTile): string {
   const partNames = parts === 1 ? [high] : [high, low];
 
   /** Multiply-accumulates of one K of the matrix unit. */
-  const multiply = (k: number, buffer = 0) => {
+  const multiply = (k: number) => {
     const left = (i: number, part: number) => `a${i}${part}`;
     const right = (j: number, part: number) => `b${j}${part}`;
     const lines: string[] = [];
@@ -171,13 +165,13 @@ export function matrixTile(tile: MatrixTile): string {
       for (let i = 0; i < rowsOf; i++) {
         const offset = i * config.M * strideA + k / word;
         lines.push(
-          `let ${left(i, part)} = subgroupMatrixLoad<Left, row_major>(&memoryA${buffer}[${inA(part)}], ${offset}, ${strideA});`,
+          `let ${left(i, part)} = subgroupMatrixLoad<Left, row_major>(&memoryA[${inA(part)}], ${offset}, ${strideA});`,
         );
       }
       for (let j = 0; j < colsOf; j++) {
         const offset = k * strideB + (j * config.N) / word;
         lines.push(
-          `let ${right(j, part)} = subgroupMatrixLoad<Right, row_major>(&memoryB${buffer}[${inB(part)}], ${offset}, ${strideB});`,
+          `let ${right(j, part)} = subgroupMatrixLoad<Right, row_major>(&memoryB[${inB(part)}], ${offset}, ${strideB});`,
         );
       }
     }
@@ -216,7 +210,7 @@ export function matrixTile(tile: MatrixTile): string {
       const mine = (body: string) =>
         rounds === 1 ? body : `if (subgroup / ${slicesA} == ${round}) {\n  ${indent(body, 2)}\n}`;
       const store = (i: number, j: number) =>
-        `subgroupMatrixStore<row_major>(&memoryA0[slot], ${(i - first) * staging + (j * config.N) / numbers}, sum${i}_${j}, ${sn / numbers});`;
+        `subgroupMatrixStore<row_major>(&memoryA[slot], ${(i - first) * staging + (j * config.N) / numbers}, sum${i}_${j}, ${sn / numbers});`;
       return `workgroupBarrier();
 ${mine(rows.map(i => unroll(colsOf, 0, j => store(i, j))).join('\n'))}
 workgroupBarrier();
@@ -235,20 +229,19 @@ ${mine(take(rows))}`;
     ...A.map(({ at }, i) => ({ name: `wordA${i}_${part}`, value: at(part) })),
     ...B.map(({ at }, i) => ({ name: `wordB${i}_${part}`, value: at(part) })),
   ]);
-  const stores = (buffer: number) =>
-    partNames.flatMap(part => [
-      ...A.map(
-        ({ slice, inner }, i) =>
-          `memoryA${buffer}[${plus(part * rowsOfSubgroups, slice)}][${inner}] = wordA${i}_${part};`,
-      ),
-      ...B.map(
-        ({ slice, inner }, i) =>
-          `memoryB${buffer}[${plus(part * colsOfSubgroups, slice)}][${inner}] = wordB${i}_${part};`,
-      ),
-    ]);
+  const stores = partNames.flatMap(part => [
+    ...A.map(
+      ({ slice, inner }, i) =>
+        `memoryA[${plus(part * rowsOfSubgroups, slice)}][${inner}] = wordA${i}_${part};`,
+    ),
+    ...B.map(
+      ({ slice, inner }, i) =>
+        `memoryB[${plus(part * colsOfSubgroups, slice)}][${inner}] = wordB${i}_${part};`,
+    ),
+  ]);
   const fetchAll = (how: 'let ' | 'var ' | '') =>
     fetches.map(({ name, value }) => `${how}${name} = ${value};`).join('\n');
-  const multiplyAll = (buffer: number) => unroll(bk / config.K, 0, k => multiply(k * config.K, buffer));
+  const multiplyAll = unroll(bk / config.K, 0, k => multiply(k * config.K));
   const flushing = flush
     ? `if (step % ${flush} == ${flush - 1} && step + 1 < STEPS) {
   ${indent(
@@ -260,26 +253,14 @@ ${mine(take(rows))}`;
     : '';
   // Past the end the last step is fetched again, and not used.
   const advance = 'now = min(now + 1, first + STEPS - 1);';
-  const loop =
-    stages === 1
-      ? `${prefetch ? `var now = first;\n${fetchAll('var ')}\n` : ''}for (var step = 0u; step < STEPS; step++) {
+  const loop = `${prefetch ? `var now = first;\n${fetchAll('var ')}\n` : ''}for (var step = 0u; step < STEPS; step++) {
   ${indent(prefetch ? '' : `let now = first + step;\n${fetchAll('let ')}`, 2)}
   workgroupBarrier();
-  ${indent(stores(0).join('\n'), 2)}
+  ${indent(stores.join('\n'), 2)}
   workgroupBarrier();
   ${indent(prefetch ? `${advance}\n${fetchAll('')}` : '', 2)}
-  ${indent(multiplyAll(0), 2)}
+  ${indent(multiplyAll, 2)}
   ${indent(flushing, 2)}
-}`
-      : `var now = first;
-${fetchAll('var ')}
-${stores(0).join('\n')}
-workgroupBarrier();
-for (var pair = 0u; pair < STEPS / 2; pair++) {
-  ${indent([0, 1].map(buffer => `${advance}\n${fetchAll('')}\n${multiplyAll(buffer)}\n${stores(1 - buffer).join('\n')}\nworkgroupBarrier();`).join('\n'), 2)}
-}
-if (STEPS % 2 == 1) {
-  ${indent(multiplyAll(0), 2)}
 }`;
 
   return /* wgsl */ `
@@ -299,21 +280,17 @@ ${
     : ''
 }
 // Slices of A, one for each row of subgroups, and of B, one for each column of them.
-${unroll(
-  stages,
-  0,
-  s => `var<workgroup> memoryA${s}: array<array<Word, ${sliceA}>, ${slicesA}>;
-var<workgroup> memoryB${s}: array<array<Word, ${sliceB}>, ${slicesB}>;`,
-)}
+var<workgroup> memoryA: array<array<Word, ${sliceA}>, ${slicesA}>;
+var<workgroup> memoryB: array<array<Word, ${sliceB}>, ${slicesB}>;
 
 fn staged(slot: u32, e: u32) -> Sum {
-  return bitcast<Sum>(memoryA0[slot][e / ${numbers}][e % ${numbers}]);
+  return bitcast<Sum>(memoryA[slot][e / ${numbers}][e % ${numbers}]);
 }
 ${
   flush
     ? `
 fn putStaged(slot: u32, e: u32, value: Sum) {
-  memoryA0[slot][e / ${numbers}][e % ${numbers}] = bitcast<u32>(value);
+  memoryA[slot][e / ${numbers}][e % ${numbers}] = bitcast<u32>(value);
 }
 `
     : ''

@@ -1,0 +1,170 @@
+/**
+ * Times the library's kernels on large products, each verified against float64 in the same run, and writes one record.
+ *
+ *   tsx bench/kernels.ts [--jobs FILE] [--adapter NAME] [--cublas FILE] > record.json
+ *
+ * A job is { kernel, shape: [m, n, k], type: "f32" | "f16", params }; without params, the kernel's first `candidates` (1 if
+ * left out) are taken. All jobs are compiled and verified first, and then measured in turn, sample by sample: between two
+ * measurements the GPU never idles, and its clock stays up. --cublas takes lines of JSON of the vendor's library measured
+ * on the same machine.
+ */
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { readBuffer, uploadBuffer, writeBuffer } from '../src/device/buffers.ts';
+import { type Bound, Executable } from '../src/device/executable.ts';
+import { fromHalves, toHalves } from '../src/float16.ts';
+import { KERNELS } from '../src/kernels/index.ts';
+import type { Params } from '../src/kernels/kernel.ts';
+import { measureTogether } from '../src/measure/measure.ts';
+import { randomMatrix } from '../src/measure/random.ts';
+import { recordAdapter } from '../src/measure/record.ts';
+import { createTimer } from '../src/measure/timer.ts';
+import { type Verdict, verify } from '../src/measure/verify.ts';
+import { openGpu } from '../src/node/gpu.ts';
+import { normalize, operations } from '../src/problem.ts';
+
+interface Job {
+  readonly kernel: string;
+  readonly shape: readonly [m: number, n: number, k: number];
+  readonly type: 'f32' | 'f16';
+  readonly params?: Params;
+  readonly candidates?: number;
+}
+
+interface Ready {
+  readonly job: Job;
+  readonly params: Params;
+  readonly bound: Bound;
+  readonly passes: readonly string[];
+  readonly verdict: Verdict;
+}
+
+const { values } = parseArgs({
+  options: { jobs: { type: 'string' }, adapter: { type: 'string' }, cublas: { type: 'string' } },
+});
+const jobs: readonly Job[] = JSON.parse(readFileSync(values.jobs ?? 'bench/kernels.json', 'utf8'));
+const { device, profile, runtime, close } = await openGpu(values.adapter ? { adapter: values.adapter } : {});
+const timer = await createTimer(device);
+const operands = new Map<string, Awaited<ReturnType<typeof makeOperands>>>();
+const results: object[] = readCublas(values.cublas);
+
+const ready: Ready[] = [];
+for (const job of jobs) {
+  for (const params of paramsOf(job)) {
+    try {
+      ready.push(await prepare(job, params));
+    } catch (error) {
+      results.push({ ...describe(job, params), failure: (error as Error).message });
+    }
+    console.error(`${ready.length} ready: ${job.kernel} ${job.shape.join('×')} ${JSON.stringify(params)}`);
+  }
+}
+
+const software = profile.software ? { minWarmUp: 0, maxWarmUp: 0, minTime: 20 } : { minTime: 200 };
+const whole = await measureTogether(
+  timer,
+  ready.map(({ bound }) => ({ encode: bound.encode.bind(bound) })),
+  software,
+);
+for (const [index, { job, params, passes, bound, verdict }] of ready.entries()) {
+  const { ms, spread } = whole[index];
+  const each = passes.map((_, only) => ({
+    encode: (pass: GPUComputePassEncoder) => bound.encode(pass, only),
+  }));
+  const parts =
+    passes.length > 1 ? await measureTogether(timer, each, { ...software, minTime: 20, minWarmUp: 0 }) : [];
+  results.push({
+    ...describe(job, params),
+    ms,
+    spread,
+    tflops: operations(problemOf(job)) / ms / 1e9,
+    relErr: verdict.relErr,
+    worst: verdict.worst,
+    failure: verdict.failure,
+    passes: parts.map((part, i) => ({ label: passes[i], ms: part.ms })),
+    timer: timer.kind,
+    robustness: true,
+  });
+}
+const adapter = recordAdapter(profile);
+const schema = 'webgemm-kernels/1';
+console.log(JSON.stringify({ schema, date: new Date().toISOString(), adapter, runtime, results }, null, 1));
+timer.destroy();
+close();
+
+function describe({ kernel, shape, type }: Job, params: Params) {
+  return { group: 'ours', name: kernel, kernel, dtype: type, accuracy: 'f32', shape, batch: 1, params };
+}
+
+function problemOf({ shape: [m, n, k], type }: Job) {
+  return normalize({ m, n, k, type, cType: 'f32' });
+}
+
+function kernelOf({ kernel }: Job) {
+  const found = KERNELS.find(({ name }) => name === kernel);
+  if (!found) throw new Error(`there is no kernel "${kernel}"`);
+  return found;
+}
+
+function paramsOf(job: Job): readonly Params[] {
+  return job.params
+    ? [job.params]
+    : kernelOf(job)
+        .candidates(problemOf(job), profile)
+        .slice(0, job.candidates ?? 1);
+}
+
+async function makeOperands([m, n, k]: Job['shape'], type: Job['type']) {
+  const [a, b] = [randomMatrix(m * k, 1), randomMatrix(k * n, 2)];
+  const [aData, bData] = type === 'f16' ? [toHalves(a), toHalves(b)] : [a, b];
+  return {
+    a: { rows: m, cols: k, data: aData instanceof Uint16Array ? fromHalves(aData) : aData },
+    b: { rows: k, cols: n, data: bData instanceof Uint16Array ? fromHalves(bData) : bData },
+    buffers: {
+      a: { buffer: await uploadBuffer(device, 'A', aData) },
+      b: { buffer: await uploadBuffer(device, 'B', bData) },
+      c: { buffer: await uploadBuffer(device, 'C', new Float32Array(m * n)) },
+    },
+  };
+}
+
+/** Compiles a job and checks what it computes at its full size. */
+async function prepare(job: Job, params: Params): Promise<Ready> {
+  const key = `${job.shape} ${job.type}`;
+  const { a, b, buffers } = operands.get(key) ?? (await makeOperands(job.shape, job.type));
+  operands.set(key, { a, b, buffers });
+  const problem = problemOf(job);
+  const program = kernelOf(job).build(problem, profile, params);
+  const bound = (await Executable.create(device, program)).bind(buffers);
+  writeBuffer(device, buffers.c.buffer, new Float32Array(problem.m * problem.n).fill(Number.NaN));
+  const encoder = device.createCommandEncoder();
+  const pass = encoder.beginComputePass();
+  bound.encode(pass);
+  pass.end();
+  device.queue.submit([encoder.finish()]);
+  const c = new Float32Array(await readBuffer(device, buffers.c.buffer));
+  const arithmetic = kernelOf(job).arithmetic(problem);
+  const verdict = verify({ a, b, c, arithmetic, result: 'f32', signs: 'random' }, 2 ** 27);
+  return { job, params, bound, passes: program.passes.map(({ label }) => label), verdict };
+}
+
+function readCublas(file: string | undefined): object[] {
+  if (!file) return [];
+  const lines = readFileSync(file, 'utf8')
+    .split('\n')
+    .filter(line => line.startsWith('{'));
+  return lines.map(line => {
+    const { shape, dtype, ms, tflops, rel_err } = JSON.parse(line);
+    const name = `cublas-${dtype}`;
+    return {
+      group: 'cublas',
+      name,
+      dtype,
+      shape: shape.split('x').map(Number),
+      batch: 1,
+      ms,
+      tflops,
+      relErr: rel_err,
+    };
+  });
+}
