@@ -10,7 +10,7 @@ const gpu = useTestGpu();
 const shape = { m: 20, n: 20, k: 64 };
 
 const STORE = 'c[row * shape.n + col] = sum;';
-const LEFT = 'a[row * shape.k + k]';
+const LEFT = 'a[row * K + k]';
 const RIGHT = 'b[k * shape.n + col]';
 
 /** The naive rung with a piece of its WGSL replaced. */
@@ -53,7 +53,7 @@ const FAULTS: readonly (readonly [what: string, from: string, to: string, failur
     'b[k * shape.n + col + u32(row == 7 && col == 7)]',
     /^C\[7, 7\] is .* times/,
   ],
-  ['the last step of k left out', 'k < shape.k', 'k + 1 < shape.k', /times the allowed error$/],
+  ['the last step of k left out', 'k < K', 'k + 1 < K', /times the allowed error$/],
   ['A narrowed to f16', LEFT, narrow(LEFT), /times the allowed error$/],
   ['B narrowed to f16', RIGHT, narrow(RIGHT), /times the allowed error$/],
 ];
