@@ -52,7 +52,10 @@ export const subgroupMatrix: Kernel = {
       .filter(params => misfit(tileFor(problem, profile, params)) === null)
       .sort((x, y) => this.estimate(problem, profile, x) - this.estimate(problem, profile, y));
   },
-  arithmetic: (problem): Arithmetic => (isInteger(problem.a.type) ? 'exact' : 'matrix-f32'),
+  arithmetic({ a, b, accuracy }): Arithmetic {
+    if (isInteger(a.type)) return 'exact';
+    return accuracy === 'f16' && (a.type === 'f32' || b.type === 'f32') ? 'narrowed' : 'matrix-f32';
+  },
   estimate(problem, profile, params) {
     const tile = tileFor(problem, profile, params);
     const { m, n, k, batch, a, b } = problem;

@@ -18,6 +18,8 @@ export type Arithmetic =
   | 'f32'
   /** Matrix units with f32 results. Those of NVIDIA truncate while they add, so the error grows with K itself. */
   | 'matrix-f32'
+  /** The same on f32 inputs that were rounded to f16, as a caller may allow. */
+  | 'narrowed'
   /** Sums held in f16. */
   | 'f16'
   /** Integers: no error at all. */
@@ -37,6 +39,9 @@ export function gamma(arithmetic: Arithmetic, signs: Signs, k: number): number {
       return steps * UNIT_F32;
     case 'matrix-f32':
       return (2 * steps + k / 8) * UNIT_F32;
+    case 'narrowed':
+      // Each product is off by up to two roundings to f16; at random they add up as the products themselves do.
+      return (signs === 'random' ? 4 : 2.01) * UNIT_F16 + (2 * steps + k / 8) * UNIT_F32;
     case 'f16':
       return steps * UNIT_F16;
     case 'exact':

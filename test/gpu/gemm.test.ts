@@ -223,3 +223,26 @@ describe('the first-use check runs the real code of', () => {
     }
   });
 });
+
+describe('f32 inputs on f16 matrix units', () => {
+  const product = { m: 70, n: 50, k: 90 };
+
+  test('are narrowed where the caller allows it, and checked as that', async ({ skip }) => {
+    const { device, profile } = gpu();
+    const halves = profile.matrixConfigs.some(({ componentType }) => componentType === 'f16');
+    if (!halves) skip('the device has no matrices of f16');
+    const gemm = await createGemm(device, { profile });
+    const plan = await gemm.plan({ ...product, accuracy: 'f16' }, { kernel: 'subgroup-matrix' });
+    expect(plan.explain().kernel).toBe('subgroup-matrix');
+    plan.destroy();
+    gemm.destroy();
+  });
+
+  test.each(['f32', 'strict'] as const)('are never narrowed with accuracy %s', async accuracy => {
+    const { device, profile } = gpu();
+    const gemm = await createGemm(device, { profile });
+    const refused = expect.objectContaining({ code: 'unsupported' });
+    await expect(gemm.plan({ ...product, accuracy }, { kernel: 'subgroup-matrix' })).rejects.toEqual(refused);
+    gemm.destroy();
+  });
+});

@@ -1,10 +1,10 @@
 /** The shaders that the ladder generates: pinned by snapshots, and compiled for devices that no machine here has. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { create } from 'webgpu';
 import { naive } from '../../src/ladder/1-naive.ts';
 import { sharedMemory } from '../../src/ladder/4-shared-memory.ts';
 import { subgroupMatrix } from '../../src/ladder/8-subgroup-matrix.ts';
 import { RUNGS } from '../../src/ladder/rungs.ts';
+import { expectToCompile, openNullDevice } from './null-device.ts';
 import { AMD_64, APPLE, deviceWith, INTEL, matrices, NVIDIA, NVIDIA_16K, PLAIN } from './profiles.ts';
 
 const even = { m: 128, n: 128, k: 128 };
@@ -21,16 +21,10 @@ describe('the shaders that a user reads', () => {
   });
 });
 
-/** Dawn's null backend compiles for every feature and runs nothing. */
 describe('every shader compiles for', () => {
-  let gpu: GPU; // has to stay reachable as long as its device is in use
-  let device: GPUDevice;
+  let open: Awaited<ReturnType<typeof openNullDevice>>; // has to stay reachable as long as its device is in use
   beforeAll(async () => {
-    gpu = create(['backend=null', 'enable-dawn-features=allow_unsafe_apis']);
-    const adapter = (await gpu.requestAdapter())!;
-    device = await adapter.requestDevice({
-      requiredFeatures: [...APPLE.features, ...INTEL.features] as GPUFeatureName[],
-    });
+    open = await openNullDevice([...APPLE.features, ...INTEL.features]);
   });
 
   const f16f16 = deviceWith({ lanes: 16, matrixConfigs: matrices('f16', 'f16', '8×8×8') });
@@ -47,13 +41,6 @@ describe('every shader compiles for', () => {
     const shaders = RUNGS.filter(rung => rung.missing(profile) === null).flatMap(rung =>
       [even, ragged].flatMap(shape => rung.build(shape, profile).passes.map(pass => pass.wgsl)),
     );
-    for (const code of new Set(shaders)) {
-      device.pushErrorScope('validation');
-      const { messages } = await device.createShaderModule({ code }).getCompilationInfo();
-      expect(messages.map(({ type, lineNum, message }) => `${type}, line ${lineNum}: ${message}`)).toEqual(
-        [],
-      );
-      expect(await device.popErrorScope()).toBeNull();
-    }
+    for (const code of new Set(shaders)) await expectToCompile(open.device, code);
   });
 });

@@ -1,0 +1,305 @@
+enable f16;
+enable f16;
+enable chromium_experimental_subgroup_matrix;
+enable subgroups;
+
+alias Sum = f32;
+
+struct Params {
+  m: u32, n: u32, k: u32, batch: u32,
+  lda: u32, ldb: u32, ldc: u32, slices: u32,
+  offsetA: u32, offsetB: u32, offsetC: u32, depth: u32,
+  strideA: u32, strideB: u32, strideC: u32, partA: u32,
+  partB: u32, alpha: Sum, beta: Sum, clipMin: f32, clipMax: f32,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> a: array<vec4<u32>>;
+@group(0) @binding(2) var<storage, read> b: array<vec4<u32>>;
+@group(0) @binding(3) var<storage, read_write> c: array<f32>;
+
+fn indexA(batch: u32, row: u32, k: u32) -> u32 {
+  return params.offsetA + batch * params.strideA + row * params.lda + k;
+}
+
+fn indexB(batch: u32, k: u32, col: u32) -> u32 {
+  return params.offsetB + batch * params.strideB + k * params.ldb + col;
+}
+
+
+fn storeC(batch: u32, row: u32, col: u32, sum: Sum) {
+  if (row < params.m && col < params.n) {
+    let index = params.offsetC + batch * params.strideC + row * params.ldc + col;
+    var value = sum;
+    c[index] = f32(value);
+  }
+}
+
+struct Tile { valid: bool, batch: u32, slice: u32, row: u32, col: u32 }
+
+fn tileOf(group: vec3u, groups: vec3u) -> Tile {
+  let tilesM = (params.m + 63) / 64;
+  let tilesN = (params.n + 63) / 64;
+  let tiles = tilesM * tilesN;
+  var index = group.y * groups.x + group.x;
+  let valid = index < tiles * params.batch * params.slices;
+  let product = index / tiles;
+  index %= tiles;
+  let band = index / (8 * tilesN);
+  let bandRows = min(8, tilesM - band * 8);
+  index -= band * 8 * tilesN;
+  return Tile(
+    valid, product % params.batch, product / params.batch,
+    (band * 8 + index % bandRows) * 64, index / bandRows * 64,
+  );
+}
+
+@group(0) @binding(4) var<storage, read> scales: array<f32>;
+@group(0) @binding(5) var<storage, read> originalA: array<f32>;
+@group(0) @binding(6) var<storage, read> originalB: array<f32>;
+
+fn plainSum(batch: u32, row: u32, col: u32) -> f32 {
+  let fromA = 0u + batch * 0u + row * 512u;
+  let fromB = 0u + batch * 0u + col * 1u;
+  var sum = 0.0;
+  for (var k = 0u; k < 512u; k++) {
+    sum += originalA[fromA + k * 1u] * originalB[fromB + k * 512u];
+  }
+  return sum;
+}
+
+// 1 / scale, exactly.
+fn inverse(scale: f32) -> f32 { return bitcast<f32>((254u << 23) - bitcast<u32>(scale)); }
+
+fn storeScaled(batch: u32, row: u32, col: u32, sum: f32) {
+  if (row >= params.m || col >= params.n) { return; }
+  let scaleA = scales[batch * params.m + row];
+  let scaleB = scales[params.batch * params.m + batch * params.n + col];
+  // The smaller factor first: the other way round, the product could overflow on its way.
+  let one = inverse(scaleA);
+  let other = inverse(scaleB);
+  var value = sum * min(one, other) * max(one, other);
+  if (scaleA == 0.0 || scaleB == 0.0) { value = plainSum(batch, row, col); }
+  storeC(batch, row, col, value);
+}
+
+alias Left = subgroup_matrix_left<f16, 16, 16>;
+alias Right = subgroup_matrix_right<f16, 16, 16>;
+alias Result = subgroup_matrix_result<f32, 16, 16>;
+
+alias Word = vec4<u32>;
+const WORD = 8u;                // elements of A or B in a word
+const BM = 64u;
+const BN = 64u;
+const BK = 16u;
+const STEPS = 32u;             // of K, in each slice of it
+
+// Slices of A, one for each row of subgroups, and of B, one for each column of them.
+var<workgroup> memoryA: array<array<Word, 128>, 4>;
+var<workgroup> memoryB: array<array<Word, 80>, 4>;
+
+fn staged(slot: u32, e: u32) -> Sum {
+  return bitcast<Sum>(memoryA[slot][e / 4][e % 4]);
+}
+
+fn putStaged(slot: u32, e: u32, value: Sum) {
+  memoryA[slot][e / 4][e % 4] = bitcast<u32>(value);
+}
+
+@compute @workgroup_size(128)
+fn main(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+  @builtin(subgroup_id) subgroup: u32,
+  @builtin(subgroup_invocation_id) lane: u32,
+) {
+  let tile = tileOf(group, groups);
+  if (!tile.valid) { return; }
+  let subgroupRow = subgroup / 2;
+  let subgroupCol = subgroup % 2;
+  let slot = subgroup % 4;
+
+  let rowA = thread / 16 * 8 + thread % 8;
+  let atA = thread / 8 % 2;
+  let toA = rowA % 32 * 3 + atA;
+  let blockA0 = (params.offsetA + 0 * params.partA + tile.batch * params.strideA) / WORD + tile.row / BM * 4096 + thread;
+  let blockA1 = (params.offsetA + 1 * params.partA + tile.batch * params.strideA) / WORD + tile.row / BM * 4096 + thread;
+  let rowB = thread / 8;
+  let atB = thread % 8;
+  let sliceB = atB / 4;
+  let toB = rowB * 5 + atB % 4;
+  let blockB0 = (params.offsetB + 0 * params.partB + tile.batch * params.strideB) / WORD + tile.col / BN * 4096 + thread;
+  let blockB1 = (params.offsetB + 1 * params.partB + tile.batch * params.strideB) / WORD + tile.col / BN * 4096 + thread;
+  var sum0_0: Result;
+  var sum0_1: Result;
+  var sum1_0: Result;
+  var sum1_1: Result;
+  var total0_0 = Sum();
+  var total0_1 = Sum();
+  var total0_2 = Sum();
+  var total0_3 = Sum();
+  var total0_4 = Sum();
+  var total0_5 = Sum();
+  var total0_6 = Sum();
+  var total0_7 = Sum();
+  var total0_8 = Sum();
+  var total0_9 = Sum();
+  var total0_10 = Sum();
+  var total0_11 = Sum();
+  var total0_12 = Sum();
+  var total0_13 = Sum();
+  var total0_14 = Sum();
+  var total0_15 = Sum();
+  var total1_0 = Sum();
+  var total1_1 = Sum();
+  var total1_2 = Sum();
+  var total1_3 = Sum();
+  var total1_4 = Sum();
+  var total1_5 = Sum();
+  var total1_6 = Sum();
+  var total1_7 = Sum();
+  var total1_8 = Sum();
+  var total1_9 = Sum();
+  var total1_10 = Sum();
+  var total1_11 = Sum();
+  var total1_12 = Sum();
+  var total1_13 = Sum();
+  var total1_14 = Sum();
+  var total1_15 = Sum();
+
+  let first = tile.slice * STEPS;
+  for (var step = 0u; step < STEPS; step++) {
+    let now = first + step;
+    let wordA0_0 = a[blockA0 + now * 128 + 0];
+    let wordB0_0 = b[blockB0 + now * 128 + 0];
+    let wordA0_1 = a[blockA1 + now * 128 + 0];
+    let wordB0_1 = b[blockB1 + now * 128 + 0];
+    workgroupBarrier();
+    memoryA[(rowA + 0) / 32][(rowA + 0) % 32 * 3 + atA] = wordA0_0;
+    memoryB[sliceB][toB + 0] = wordB0_0;
+    memoryA[2 + (rowA + 0) / 32][(rowA + 0) % 32 * 3 + atA] = wordA0_1;
+    memoryB[2 + sliceB][toB + 0] = wordB0_1;
+    workgroupBarrier();
+    
+    {
+      let a00 = subgroupMatrixLoad<Left, row_major>(&memoryA[subgroupRow], 0, 3);
+      let a10 = subgroupMatrixLoad<Left, row_major>(&memoryA[subgroupRow], 48, 3);
+      let b00 = subgroupMatrixLoad<Right, row_major>(&memoryB[subgroupCol], 0, 5);
+      let b10 = subgroupMatrixLoad<Right, row_major>(&memoryB[subgroupCol], 2, 5);
+      let a01 = subgroupMatrixLoad<Left, row_major>(&memoryA[2 + subgroupRow], 0, 3);
+      let a11 = subgroupMatrixLoad<Left, row_major>(&memoryA[2 + subgroupRow], 48, 3);
+      let b01 = subgroupMatrixLoad<Right, row_major>(&memoryB[2 + subgroupCol], 0, 5);
+      let b11 = subgroupMatrixLoad<Right, row_major>(&memoryB[2 + subgroupCol], 2, 5);
+      sum0_0 = subgroupMatrixMultiplyAccumulate(a00, b01, sum0_0);
+      sum0_1 = subgroupMatrixMultiplyAccumulate(a00, b11, sum0_1);
+      sum1_0 = subgroupMatrixMultiplyAccumulate(a10, b01, sum1_0);
+      sum1_1 = subgroupMatrixMultiplyAccumulate(a10, b11, sum1_1);
+      sum0_0 = subgroupMatrixMultiplyAccumulate(a01, b00, sum0_0);
+      sum0_1 = subgroupMatrixMultiplyAccumulate(a01, b10, sum0_1);
+      sum1_0 = subgroupMatrixMultiplyAccumulate(a11, b00, sum1_0);
+      sum1_1 = subgroupMatrixMultiplyAccumulate(a11, b10, sum1_1);
+      sum0_0 = subgroupMatrixMultiplyAccumulate(a00, b00, sum0_0);
+      sum0_1 = subgroupMatrixMultiplyAccumulate(a00, b10, sum0_1);
+      sum1_0 = subgroupMatrixMultiplyAccumulate(a10, b00, sum1_0);
+      sum1_1 = subgroupMatrixMultiplyAccumulate(a10, b10, sum1_1);
+    }
+    if (step % 4 == 3 && step + 1 < STEPS) {
+      workgroupBarrier();
+      subgroupMatrixStore<row_major>(&memoryA[slot], 0, sum0_0, 8);
+      subgroupMatrixStore<row_major>(&memoryA[slot], 4, sum0_1, 8);
+      workgroupBarrier();
+      total0_0 += staged(slot, lane + 0);
+      total0_1 += staged(slot, lane + 32);
+      total0_2 += staged(slot, lane + 64);
+      total0_3 += staged(slot, lane + 96);
+      total0_4 += staged(slot, lane + 128);
+      total0_5 += staged(slot, lane + 160);
+      total0_6 += staged(slot, lane + 192);
+      total0_7 += staged(slot, lane + 224);
+      total0_8 += staged(slot, lane + 256);
+      total0_9 += staged(slot, lane + 288);
+      total0_10 += staged(slot, lane + 320);
+      total0_11 += staged(slot, lane + 352);
+      total0_12 += staged(slot, lane + 384);
+      total0_13 += staged(slot, lane + 416);
+      total0_14 += staged(slot, lane + 448);
+      total0_15 += staged(slot, lane + 480);
+      workgroupBarrier();
+      subgroupMatrixStore<row_major>(&memoryA[slot], 0, sum1_0, 8);
+      subgroupMatrixStore<row_major>(&memoryA[slot], 4, sum1_1, 8);
+      workgroupBarrier();
+      total1_0 += staged(slot, lane + 0);
+      total1_1 += staged(slot, lane + 32);
+      total1_2 += staged(slot, lane + 64);
+      total1_3 += staged(slot, lane + 96);
+      total1_4 += staged(slot, lane + 128);
+      total1_5 += staged(slot, lane + 160);
+      total1_6 += staged(slot, lane + 192);
+      total1_7 += staged(slot, lane + 224);
+      total1_8 += staged(slot, lane + 256);
+      total1_9 += staged(slot, lane + 288);
+      total1_10 += staged(slot, lane + 320);
+      total1_11 += staged(slot, lane + 352);
+      total1_12 += staged(slot, lane + 384);
+      total1_13 += staged(slot, lane + 416);
+      total1_14 += staged(slot, lane + 448);
+      total1_15 += staged(slot, lane + 480);
+      sum0_0 = Result();
+      sum0_1 = Result();
+      sum1_0 = Result();
+      sum1_1 = Result();
+    }
+  }
+
+  let row = tile.row + subgroupRow * 32;
+  let col = tile.col + subgroupCol * 32;
+  workgroupBarrier();
+  subgroupMatrixStore<row_major>(&memoryA[slot], 0, sum0_0, 8);
+  subgroupMatrixStore<row_major>(&memoryA[slot], 4, sum0_1, 8);
+  workgroupBarrier();
+  putStaged(slot, lane + 0, staged(slot, lane + 0) + total0_0);
+  putStaged(slot, lane + 32, staged(slot, lane + 32) + total0_1);
+  putStaged(slot, lane + 64, staged(slot, lane + 64) + total0_2);
+  putStaged(slot, lane + 96, staged(slot, lane + 96) + total0_3);
+  putStaged(slot, lane + 128, staged(slot, lane + 128) + total0_4);
+  putStaged(slot, lane + 160, staged(slot, lane + 160) + total0_5);
+  putStaged(slot, lane + 192, staged(slot, lane + 192) + total0_6);
+  putStaged(slot, lane + 224, staged(slot, lane + 224) + total0_7);
+  putStaged(slot, lane + 256, staged(slot, lane + 256) + total0_8);
+  putStaged(slot, lane + 288, staged(slot, lane + 288) + total0_9);
+  putStaged(slot, lane + 320, staged(slot, lane + 320) + total0_10);
+  putStaged(slot, lane + 352, staged(slot, lane + 352) + total0_11);
+  putStaged(slot, lane + 384, staged(slot, lane + 384) + total0_12);
+  putStaged(slot, lane + 416, staged(slot, lane + 416) + total0_13);
+  putStaged(slot, lane + 448, staged(slot, lane + 448) + total0_14);
+  putStaged(slot, lane + 480, staged(slot, lane + 480) + total0_15);
+  for (var v = 0u; v < 16; v++) {
+    let e = lane + v * 32;
+    storeScaled(tile.batch, row + 0 + e / 32, col + e % 32, staged(slot, e));
+  }
+  workgroupBarrier();
+  subgroupMatrixStore<row_major>(&memoryA[slot], 0, sum1_0, 8);
+  subgroupMatrixStore<row_major>(&memoryA[slot], 4, sum1_1, 8);
+  workgroupBarrier();
+  putStaged(slot, lane + 0, staged(slot, lane + 0) + total1_0);
+  putStaged(slot, lane + 32, staged(slot, lane + 32) + total1_1);
+  putStaged(slot, lane + 64, staged(slot, lane + 64) + total1_2);
+  putStaged(slot, lane + 96, staged(slot, lane + 96) + total1_3);
+  putStaged(slot, lane + 128, staged(slot, lane + 128) + total1_4);
+  putStaged(slot, lane + 160, staged(slot, lane + 160) + total1_5);
+  putStaged(slot, lane + 192, staged(slot, lane + 192) + total1_6);
+  putStaged(slot, lane + 224, staged(slot, lane + 224) + total1_7);
+  putStaged(slot, lane + 256, staged(slot, lane + 256) + total1_8);
+  putStaged(slot, lane + 288, staged(slot, lane + 288) + total1_9);
+  putStaged(slot, lane + 320, staged(slot, lane + 320) + total1_10);
+  putStaged(slot, lane + 352, staged(slot, lane + 352) + total1_11);
+  putStaged(slot, lane + 384, staged(slot, lane + 384) + total1_12);
+  putStaged(slot, lane + 416, staged(slot, lane + 416) + total1_13);
+  putStaged(slot, lane + 448, staged(slot, lane + 448) + total1_14);
+  putStaged(slot, lane + 480, staged(slot, lane + 480) + total1_15);
+  for (var v = 0u; v < 16; v++) {
+    let e = lane + v * 32;
+    storeScaled(tile.batch, row + 16 + e / 32, col + e % 32, staged(slot, e));
+  }
+}
