@@ -18,14 +18,13 @@ import { SUBGROUP_MATRIX_FEATURE } from '../wgsl/experimental.ts';
 import { frame, tileOf } from '../wgsl/frame.ts';
 import {
   type MatrixTile,
-  matrixEnable,
-  matrixTile,
   misfit,
   threads,
   wordBytes,
   wordType,
   workgroupMemory,
-} from '../wgsl/matrix-tile.ts';
+} from '../wgsl/matrix-layout.ts';
+import { matrixEnable, matrixTile } from '../wgsl/matrix-tile.ts';
 import { estimateMs } from './cost.ts';
 import type { Kernel, Params } from './kernel.ts';
 import { pack } from './pack.ts';

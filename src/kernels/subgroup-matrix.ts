@@ -13,15 +13,14 @@ import { SUBGROUP_MATRIX_FEATURE } from '../wgsl/experimental.ts';
 import { frame, tileOf, vectorizes } from '../wgsl/frame.ts';
 import {
   type MatrixTile,
-  matrixEnable,
-  matrixTile,
   misfit,
   type Source,
   threads,
   wordBytes,
   wordType,
   workgroupMemory,
-} from '../wgsl/matrix-tile.ts';
+} from '../wgsl/matrix-layout.ts';
+import { matrixEnable, matrixTile } from '../wgsl/matrix-tile.ts';
 import { estimateMs } from './cost.ts';
 import type { Kernel, Params } from './kernel.ts';
 import { needsF16 } from './needs.ts';

@@ -120,17 +120,19 @@ fn main(
   let subgroupCol = subgroup % 2;
   let slot = subgroup % 4;
 
+  // Of A, this thread fetches word atA of row rowA and of every 64th row below.
   let rowA = thread / 16 * 8 + thread % 8;
   let atA = thread / 8 % 2;
   let toA = rowA % 32 * 3 + atA;
-  let blockA0 = (params.offsetA + 0 * params.partA + tile.batch * params.strideA) / WORD + tile.row / BM * 4096 + thread;
-  let blockA1 = (params.offsetA + 1 * params.partA + tile.batch * params.strideA) / WORD + tile.row / BM * 4096 + thread;
+  let blockA0 = (params.offsetA + tile.batch * params.strideA) / WORD + tile.row / BM * 4096 + thread;
+  let blockA1 = (params.offsetA + params.partA + tile.batch * params.strideA) / WORD + tile.row / BM * 4096 + thread;
+  // Of B, it fetches column atB of words, in row rowB and every 16th row below.
   let rowB = thread / 8;
   let atB = thread % 8;
   let sliceB = atB / 4;
   let toB = rowB * 5 + atB % 4;
-  let blockB0 = (params.offsetB + 0 * params.partB + tile.batch * params.strideB) / WORD + tile.col / BN * 4096 + thread;
-  let blockB1 = (params.offsetB + 1 * params.partB + tile.batch * params.strideB) / WORD + tile.col / BN * 4096 + thread;
+  let blockB0 = (params.offsetB + tile.batch * params.strideB) / WORD + tile.col / BN * 4096 + thread;
+  let blockB1 = (params.offsetB + params.partB + tile.batch * params.strideB) / WORD + tile.col / BN * 4096 + thread;
   var sum0_0: Result;
   var sum0_1: Result;
   var sum1_0: Result;
@@ -167,30 +169,30 @@ fn main(
   var total1_13 = Sum();
   var total1_14 = Sum();
   var total1_15 = Sum();
-
+  
   let first = tile.slice * STEPS;
   for (var step = 0u; step < STEPS; step++) {
     let now = first + step;
-    let wordA0_0 = a[blockA0 + now * 128 + 0];
-    let wordB0_0 = b[blockB0 + now * 128 + 0];
-    let wordA0_1 = a[blockA1 + now * 128 + 0];
-    let wordB0_1 = b[blockB1 + now * 128 + 0];
+    let wordA0_0 = a[blockA0 + now * 128];
+    let wordB0_0 = b[blockB0 + now * 128];
+    let wordA0_1 = a[blockA1 + now * 128];
+    let wordB0_1 = b[blockB1 + now * 128];
+    // Nobody reads the step before any more.
     workgroupBarrier();
-    memoryA[(rowA + 0) / 32][(rowA + 0) % 32 * 3 + atA] = wordA0_0;
-    memoryB[sliceB][toB + 0] = wordB0_0;
-    memoryA[2 + (rowA + 0) / 32][(rowA + 0) % 32 * 3 + atA] = wordA0_1;
-    memoryB[2 + sliceB][toB + 0] = wordB0_1;
+    memoryA[(rowA) / 32][(rowA) % 32 * 3 + atA] = wordA0_0;
+    memoryB[sliceB][toB] = wordB0_0;
+    memoryA[(rowA) / 32 + 2][(rowA) % 32 * 3 + atA] = wordA0_1;
+    memoryB[sliceB + 2][toB] = wordB0_1;
     workgroupBarrier();
-    
     {
       let a00 = subgroupMatrixLoad<Left, row_major>(&memoryA[subgroupRow], 0, 3);
       let a10 = subgroupMatrixLoad<Left, row_major>(&memoryA[subgroupRow], 48, 3);
       let b00 = subgroupMatrixLoad<Right, row_major>(&memoryB[subgroupCol], 0, 5);
       let b10 = subgroupMatrixLoad<Right, row_major>(&memoryB[subgroupCol], 2, 5);
-      let a01 = subgroupMatrixLoad<Left, row_major>(&memoryA[2 + subgroupRow], 0, 3);
-      let a11 = subgroupMatrixLoad<Left, row_major>(&memoryA[2 + subgroupRow], 48, 3);
-      let b01 = subgroupMatrixLoad<Right, row_major>(&memoryB[2 + subgroupCol], 0, 5);
-      let b11 = subgroupMatrixLoad<Right, row_major>(&memoryB[2 + subgroupCol], 2, 5);
+      let a01 = subgroupMatrixLoad<Left, row_major>(&memoryA[subgroupRow + 2], 0, 3);
+      let a11 = subgroupMatrixLoad<Left, row_major>(&memoryA[subgroupRow + 2], 48, 3);
+      let b01 = subgroupMatrixLoad<Right, row_major>(&memoryB[subgroupCol + 2], 0, 5);
+      let b11 = subgroupMatrixLoad<Right, row_major>(&memoryB[subgroupCol + 2], 2, 5);
       sum0_0 = subgroupMatrixMultiplyAccumulate(a00, b01, sum0_0);
       sum0_1 = subgroupMatrixMultiplyAccumulate(a00, b11, sum0_1);
       sum1_0 = subgroupMatrixMultiplyAccumulate(a10, b01, sum1_0);
@@ -204,6 +206,7 @@ fn main(
       sum1_0 = subgroupMatrixMultiplyAccumulate(a10, b00, sum1_0);
       sum1_1 = subgroupMatrixMultiplyAccumulate(a10, b10, sum1_1);
     }
+    // Into f32 registers, before the matrix units have truncated too much.
     if (step % 4 == 3 && step + 1 < STEPS) {
       workgroupBarrier();
       subgroupMatrixStore<row_major>(&memoryA[slot], 0, sum0_0, 8);
@@ -252,6 +255,7 @@ fn main(
     }
   }
 
+  // The results, through the memory of the tiles, a row of matrices at a time.
   let row = tile.row + subgroupRow * 32;
   let col = tile.col + subgroupCol * 32;
   workgroupBarrier();
@@ -276,7 +280,7 @@ fn main(
   putStaged(slot, lane + 480, staged(slot, lane + 480) + total0_15);
   for (var v = 0u; v < 16; v++) {
     let e = lane + v * 32;
-    storeScaled(tile.batch, row + 0 + e / 32, col + e % 32, staged(slot, e));
+    storeScaled(tile.batch, row + e / 32, col + e % 32, staged(slot, e));
   }
   workgroupBarrier();
   subgroupMatrixStore<row_major>(&memoryA[slot], 0, sum1_0, 8);

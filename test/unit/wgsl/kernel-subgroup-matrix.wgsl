@@ -87,10 +87,12 @@ fn main(
   let subgroupCol = subgroup % 2;
   let slot = subgroup % 2;
 
+  // Of A, this thread fetches word atA of row rowA and of every 32th row below.
   let rowA = thread / 32 * 8 + thread % 8;
   let atA = thread / 8 % 4;
   let toA = rowA % 32 * 5 + atA;
   let fromA = (params.offsetA + tile.batch * params.strideA) / WORD + atA + (tile.row + rowA) * 64;
+  // Of B, it fetches column atB of words, in row rowB and every 16th row below.
   let rowB = thread / 8;
   let atB = thread % 8;
   let sliceB = atB / 4;
@@ -102,21 +104,20 @@ fn main(
   var sum1_0: Result;
   var sum1_1: Result;
   
-
   let first = tile.slice * STEPS;
   for (var step = 0u; step < STEPS; step++) {
     let now = first + step;
-    let wordA0_0 = a[fromA + 0 + now * 4];
+    let wordA0_0 = a[fromA + now * 4];
     let wordA1_0 = a[fromA + 2048 + now * 4];
-    let wordB0_0 = b[fromB + 0 + now * 2048];
+    let wordB0_0 = b[fromB + now * 2048];
     let wordB1_0 = b[fromB + 1024 + now * 2048];
+    // Nobody reads the step before any more.
     workgroupBarrier();
-    memoryA[0][toA + 0] = wordA0_0;
-    memoryA[1][toA + 0] = wordA1_0;
-    memoryB[sliceB][toB + 0] = wordB0_0;
+    memoryA[0][toA] = wordA0_0;
+    memoryA[1][toA] = wordA1_0;
+    memoryB[sliceB][toB] = wordB0_0;
     memoryB[sliceB][toB + 80] = wordB1_0;
     workgroupBarrier();
-    
     {
       let a00 = subgroupMatrixLoad<Left, row_major>(&memoryA[subgroupRow], 0, 5);
       let a10 = subgroupMatrixLoad<Left, row_major>(&memoryA[subgroupRow], 80, 5);
@@ -137,9 +138,9 @@ fn main(
       sum1_0 = subgroupMatrixMultiplyAccumulate(a10, b00, sum1_0);
       sum1_1 = subgroupMatrixMultiplyAccumulate(a10, b10, sum1_1);
     }
-    
   }
 
+  // The results, through the memory of the tiles, a row of matrices at a time.
   let row = tile.row + subgroupRow * 32;
   let col = tile.col + subgroupCol * 32;
   workgroupBarrier();
@@ -151,7 +152,7 @@ fn main(
   if (subgroup / 2 == 0) {
     for (var v = 0u; v < 16; v++) {
       let e = lane + v * 32;
-      storeC(tile.batch, row + 0 + e / 32, col + e % 32, staged(slot, e));
+      storeC(tile.batch, row + e / 32, col + e % 32, staged(slot, e));
     }
   }
   workgroupBarrier();
@@ -163,7 +164,7 @@ fn main(
   if (subgroup / 2 == 1) {
     for (var v = 0u; v < 16; v++) {
       let e = lane + v * 32;
-      storeC(tile.batch, row + 0 + e / 32, col + e % 32, staged(slot, e));
+      storeC(tile.batch, row + e / 32, col + e % 32, staged(slot, e));
     }
   }
   workgroupBarrier();

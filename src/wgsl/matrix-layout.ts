@@ -1,0 +1,108 @@
+/** The sizes of wgsl/matrix-tile.ts: what is laid over what, in cells, words and bytes. Pure arithmetic, no WGSL. */
+import type { MatrixConfig } from '../profile.ts';
+
+export interface MatrixTile {
+  readonly config: MatrixConfig;
+  readonly lanes: number;
+  /** Whether the subgroup size has to be asked for. */
+  readonly pinned: boolean;
+  readonly bm: number;
+  readonly bn: number;
+  readonly bk: number;
+  readonly sm: number;
+  readonly sn: number;
+  /** 1: plain. 2: A and B each lie as a high and a low part, and three products are summed (split-f32). */
+  readonly parts: 1 | 2;
+  /** Steps of K between two flushes of the accumulators into f32 registers; 0 for none before the end. */
+  readonly flush: number;
+  /** 1: fetch the next step's words into registers while the present one is multiplied. */
+  readonly prefetch: number;
+  readonly a: Source;
+  readonly b: Source;
+  /** The function that takes each finished sum: frame()'s `storeC`, or the kernel's own. */
+  readonly store: string;
+  /** Steps of K, in each slice of it. */
+  readonly steps: number;
+  /**
+   * Whether the number of steps is written into the source: the loop needs no guard against running forever then. Not
+   * for software GPUs, whose compilers write such a loop out, which takes them minutes.
+   */
+  readonly fixedSteps: boolean;
+  /** Slices that K is cut into, each of `steps` steps; over 1, bare sums are stored (frame's `partial`). */
+  readonly slices: number;
+}
+
+/**
+ * How an operand lies in storage. `blocked`: a step's words of a tile lie in one piece, in the order in which the threads
+ * fetch them, filled up with zeros (kernels/pack.ts). `rows`: in rows of `ld` words; distances between a thread's words
+ * are constants then, too, which saves the registers for their addresses.
+ */
+export type Source =
+  | { readonly kind: 'blocked' }
+  | {
+      readonly kind: 'rows';
+      readonly ld: number;
+      /** Whether the last tile reaches past the operand's last row (of A) or column (of B). */
+      readonly ragged: boolean;
+      /** Whether K ends within a step, so that what lies behind its end has to be replaced by zeros. */
+      readonly guardK: boolean;
+    };
+
+const BYTES: Record<string, number> = { f32: 4, f16: 2, i8: 1, u8: 1 };
+
+/** Bytes that are moved at once: 16, or 8 where a row of a matrix is no longer than that. */
+export const wordBytes = ({ config }: MatrixTile): 8 | 16 => {
+  const bytes = BYTES[config.componentType];
+  return (config.N * bytes) % 16 === 0 && (config.K * bytes) % 16 === 0 ? 16 : 8;
+};
+
+/** The WGSL type of such a word. */
+export const wordType = (tile: MatrixTile): 'vec4<u32>' | 'vec2<u32>' =>
+  wordBytes(tile) === 16 ? 'vec4<u32>' : 'vec2<u32>';
+
+/** Elements of an operand in a word. */
+export const wordElements = (tile: MatrixTile): number => wordBytes(tile) / BYTES[tile.config.componentType];
+
+export const subgroups = ({ bm, bn, sm, sn }: MatrixTile): number => (bm / sm) * (bn / sn);
+export const threads = (tile: MatrixTile): number => subgroups(tile) * tile.lanes;
+
+/** Sizes in words. */
+export function layout(tile: MatrixTile) {
+  const { bm, bn, bk, sm, sn, config, parts } = tile;
+  const word = wordElements(tile);
+  const strideA = bk / word + 1;
+  const strideB = sn / word + 1;
+  const numbers = wordBytes(tile) / 4;
+  const staging = (config.M * sn) / numbers;
+  return {
+    ...{ word, numbers, strideA, strideB, staging },
+    sliceA: Math.max(sm * strideA, staging),
+    sliceB: bk * strideB,
+    slicesA: (bm / sm) * parts,
+    slicesB: (bn / sn) * parts,
+  };
+}
+
+export const workgroupMemory = (tile: MatrixTile): number => {
+  const { sliceA, slicesA, sliceB, slicesB } = layout(tile);
+  return (sliceA * slicesA + sliceB * slicesB) * wordBytes(tile);
+};
+
+/** Why these sizes do not go together, or null: every thread fetches the same number of words, eight rows at a time. */
+export function misfit(tile: MatrixTile): string | null {
+  const { bm, bn, bk, sm, sn, config } = tile;
+  const word = wordElements(tile);
+  const T = threads(tile);
+  const [wordsA, wordsB] = [bk / word, bn / word];
+  const fits =
+    [bm / sm, bn / sn, sm / config.M, sn / config.N, bk / config.K, (sn / word) % 1 === 0 ? 1 : 0.5].every(
+      Number.isInteger,
+    ) &&
+    T % (8 * wordsA) === 0 &&
+    T % wordsB === 0 &&
+    (bm * wordsA) % T === 0 &&
+    (bk * wordsB) % T === 0;
+  return fits
+    ? null
+    : `${bm}×${bn}×${bk} with ${sm}×${sn} a subgroup does not divide evenly among ${T} threads`;
+}
