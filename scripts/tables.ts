@@ -10,9 +10,9 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Chalk } from 'chalk';
+import { ladderChart } from '../src/ladder/chart.ts';
+import type { LadderRecord, RungRecord } from '../src/ladder/record.ts';
 import { RUNGS } from '../src/ladder/rungs.ts';
-import { ladderChart } from '../src/measure/chart.ts';
-import type { LadderRecord, RungRecord } from '../src/measure/record.ts';
 import { barChart } from '../src/node/cli/bars.ts';
 import { duration, gflops, percent, scientific, times, UNKNOWN } from '../src/node/cli/format.ts';
 import { ladderTable } from '../src/node/cli/table.ts';

@@ -68,7 +68,9 @@ export async function openGpu({ software = false, adapter: wanted }: OpenOptions
   throw new GemmError(
     'no-gpu',
     reasons.join('; '),
-    '`npm install webgpu @sparticuz/chromium` brings a WebGPU for Node and a software GPU.',
+    named && named !== 'swiftshader'
+      ? 'In a checkout of webgemm, `scripts/software-gpus.sh` brings it.'
+      : '`npm install webgpu @sparticuz/chromium` brings a WebGPU for Node and a software GPU.',
   );
 }
 

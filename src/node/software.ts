@@ -62,10 +62,16 @@ async function swiftShader(dawn: DawnPackage): Promise<DawnFolder | { missing: s
   const binding = join(folder, 'dawn.node');
   if (!existsSync(folder)) {
     const library = await fileInArchive(join(chromium, 'bin', 'swiftshader.tar.br'), 'libvk_swiftshader.so');
-    makeWhole(folder, draft => {
-      writeFileSync(join(draft, 'libvulkan.so.1'), library);
-      cpSync(dawn.binding, join(draft, 'dawn.node'));
-    });
+    try {
+      makeWhole(folder, draft => {
+        writeFileSync(join(draft, 'libvulkan.so.1'), library);
+        cpSync(dawn.binding, join(draft, 'dawn.node'));
+      });
+    } catch (error) {
+      return {
+        missing: `the cache cannot be written (${(error as Error).message}); WEBGEMM_CACHE names another folder`,
+      };
+    }
   }
   return { name: 'swiftshader', binding, env: {} };
 }

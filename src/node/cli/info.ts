@@ -1,8 +1,8 @@
 /** `webgemm info`: what this machine's GPU offers, and which rungs run on it. */
 import { Command } from 'commander';
 import { programFor } from '../../ladder/multiply.ts';
+import { recordAdapter } from '../../ladder/record.ts';
 import { RUNGS } from '../../ladder/rungs.ts';
-import { recordAdapter } from '../../measure/record.ts';
 import { createTimer } from '../../measure/timer.ts';
 import type { Profile } from '../../profile.ts';
 import type { OpenGpu } from '../gpu.ts';

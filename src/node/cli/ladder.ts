@@ -1,9 +1,9 @@
 /** `webgemm ladder`: takes the ladder up and shows what each idea bought. */
 import { Command } from 'commander';
 import { checkShape, climb, type Phase, type RungResult } from '../../ladder/climb.ts';
+import { type LadderRecord, ladderRecord } from '../../ladder/record.ts';
 import type { Rung, Shape } from '../../ladder/rung.ts';
 import { findRungs, RUNGS } from '../../ladder/rungs.ts';
-import { type LadderRecord, ladderRecord } from '../../measure/record.ts';
 import type { Profile } from '../../profile.ts';
 import type { OpenGpu } from '../gpu.ts';
 import { barChart } from './bars.ts';
@@ -143,7 +143,7 @@ export async function runLadder(opened: OpenGpu, run: LadderRun): Promise<number
 
 /** The chart library is large: it is loaded only where a chart is asked for. */
 async function chart(record: LadderRecord, rungs: readonly Rung[]): Promise<string> {
-  const { ladderChart } = await import('../../measure/chart.ts');
+  const { ladderChart } = await import('../../ladder/chart.ts');
   return ladderChart(record, rungs);
 }
 

@@ -2,8 +2,8 @@
 import type { ChalkInstance } from 'chalk';
 import Table from 'cli-table3';
 import type { Phase } from '../../ladder/climb.ts';
+import { type RungRecord, withGains } from '../../ladder/record.ts';
 import type { Rung } from '../../ladder/rung.ts';
-import { type RungRecord, withGains } from '../../measure/record.ts';
 import { duration, gflops, percent, scientific, times } from './format.ts';
 
 /** A rung's row while it is not finished: what is being done, or null while it waits. */

@@ -1,7 +1,8 @@
 /** The document that a climb leaves behind: what `--json` prints, the page exports and bench/records keeps. */
-import type { Climb, RungResult } from '../ladder/climb.ts';
-import type { Shape } from '../ladder/rung.ts';
+
 import type { MatrixConfig, Profile, ProfileLimits } from '../profile.ts';
+import type { Climb, RungResult } from './climb.ts';
+import type { Shape } from './rung.ts';
 
 /** What ran a measurement, beside the adapter: Node with Dawn, or a browser. */
 export interface RecordRuntime {
