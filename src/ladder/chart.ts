@@ -12,7 +12,7 @@ use([BarChart, GridComponent, TitleComponent, SVGRenderer]);
 
 const WIDTH = 960;
 const ROW = 44;
-const LABELS = 330;
+const LABELS = 352;
 const INK = '#1f2933';
 const FAINT = '#66727f';
 
