@@ -124,8 +124,12 @@ export function describeProfile(profile: Profile): string {
 export function subgroupSizeFor(
   profile: Profile,
 ): { readonly size: number; readonly pinned: boolean } | { readonly missing: string } {
-  const { subgroupMinSize: min, subgroupMaxSize: max, features } = profile;
+  const { subgroupMinSize: min, subgroupMaxSize: max, features, wgslFeatures } = profile;
   if (!features.includes('subgroups')) return { missing: 'the device has no `subgroups` feature' };
+  // Where the language features are not known, compiling tells.
+  if (wgslFeatures.length > 0 && !wgslFeatures.includes('subgroup_id')) {
+    return { missing: 'its WGSL has no `subgroup_id`, by which a subgroup finds its part of a tile' };
+  }
   if (min === max && min > 0) return { size: min, pinned: false };
   if (max === 0) return { missing: 'the device does not tell its subgroup size' };
   if (!features.includes(SUBGROUP_SIZE_FEATURE)) {

@@ -13,7 +13,7 @@ import { brokenLimit } from '../../src/program.ts';
 import { checkedProblem } from '../../src/selfcheck.ts';
 import { AMD_64, APPLE, deviceWith, INTEL, matrices, NVIDIA, NVIDIA_16K, PLAIN } from './profiles.ts';
 
-const DOT = ['packed_4x8_integer_dot_product'];
+const DOT = ['packed_4x8_integer_dot_product', 'subgroup_id'];
 const GIB = 2 ** 30;
 
 const DEVICES: Readonly<Record<string, Profile>> = {

@@ -192,6 +192,15 @@ describe('rung 8s takes the subgroup size from the device', () => {
   });
 });
 
+test('rungs 8 and 8s need the `subgroup_id` of WGSL, where it is known what WGSL has', () => {
+  const old = { ...NVIDIA, wgslFeatures: ['packed_4x8_integer_dot_product'] };
+  for (const rung of [subgroupMatrix, subgroupShuffle]) {
+    expect(rung.missing(old)).toContain('`subgroup_id`');
+    expect(rung.missing({ ...old, wgslFeatures: [...old.wgslFeatures, 'subgroup_id'] })).toBeNull();
+    expect(rung.missing({ ...old, wgslFeatures: [] })).toBeNull();
+  }
+});
+
 describe('rungs 1 to 7 run on a device that has only what the standard promises', () => {
   test.each(RUNGS.filter(({ rung }) => !rung.startsWith('8')).map(rung => [rung.id, rung] as const))(
     '%s',
