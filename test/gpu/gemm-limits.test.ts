@@ -158,3 +158,15 @@ describe('long products', () => {
     );
   });
 });
+
+test.for(['plain', 'gemv', 'small-batched', 'register-tile'])(
+  'more workgroups than a dimension of the grid may have: %s',
+  async (kernel, { skip }) => {
+    const { device, profile } = gpu();
+    if (profile.architecture === 'swiftshader') skip('SwiftShader takes minutes for so many workgroups');
+    const gemm = await createGemm(device, { profile });
+    const { failure } = await runProblem(gemm, { m: 2, n: 2, k: 3, batch: 70001 }, { kernel });
+    expect(failure).toBeNull();
+    gemm.destroy();
+  },
+);
