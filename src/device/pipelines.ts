@@ -26,11 +26,6 @@ export function pipelineOf(device: GPUDevice, pass: Pass): Promise<GPUComputePip
   return pipeline;
 }
 
-/** Drops the cached pipelines of a device, so that the next compilation is a cold one. */
-export function forgetPipelines(device: GPUDevice): void {
-  caches.delete(device);
-}
-
 const bindingKey = (pass: Pass) => pass.bindings.map(binding => binding.access[0]).join('');
 
 async function compile(device: GPUDevice, pass: Pass): Promise<GPUComputePipeline> {

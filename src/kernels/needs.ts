@@ -8,10 +8,5 @@ export function needsF16({ a, b, c }: Problem, { features }: Profile): string | 
   return half && !features.includes('shader-f16') ? 'f16 matrices, and the device has no `shader-f16`' : null;
 }
 
-/** For kernels that multiply floating-point numbers only. */
-export function needsFloats(problem: Problem): string | null {
-  return isInteger(problem.a.type) ? `${problem.a.type} matrices, and it multiplies f32 and f16 only` : null;
-}
-
 /** Of kernels that multiply and add with the device's own f32 or i32 arithmetic. */
 export const plainArithmetic = ({ a }: Problem): Arithmetic => (isInteger(a.type) ? 'exact' : 'f32');

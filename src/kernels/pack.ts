@@ -7,8 +7,9 @@
  * whichever way they run, and writes words in the order of the blocks. Rows in workgroup memory are 65 long, so that a
  * column lies in different banks.
  */
-import { isInteger, type Operand } from '../problem.ts';
+import { BYTES, isInteger, type Operand } from '../problem.ts';
 import { type Binding, ceilDiv, foldGrid, type Pass, reads, uniform, writes } from '../program.ts';
+import { elementOf } from '../wgsl/frame.ts';
 
 export type PackedType = 'f32' | 'f16' | 'i8' | 'u8';
 
@@ -46,7 +47,6 @@ export interface Packed {
   readonly scratch: Readonly<Record<string, number>>;
 }
 
-const BYTES = { f32: 4, f16: 2, i8: 1, u8: 1 } as const;
 const ROWS = 32;
 const COLS = 64;
 
@@ -115,7 +115,7 @@ var<workgroup> tile: array<array<Value, COLS + 1>, ROWS>;
 fn element(copy: u32, row: u32, col: u32) -> Value {
   let index = source.offset + copy * source.stride + ${operand.trans ? 'col * source.ld + row' : 'row * source.ld + col'};
   let inside = (row < source.rows) & (col < source.cols);
-  return select(Value(), ${elementValue(operand)}, inside);
+  return select(Value(), ${elementOf('elements', operand, 1, 'Value')}, inside);
 }
 
 // Where the word at (row, col) goes: its tile, its step of K, and its place in their block.
@@ -183,12 +183,6 @@ const splitStore = (
       let second = split(four(y, x + 4) * scale2);
       packed[to] = Word(first.high, second.high);
       packed[low + to] = Word(first.low, second.low);`;
-
-function elementValue({ type }: Operand): string {
-  if (type === 'i8') return 'extractBits(i32(elements[index / 4]), 8 * (index % 4), 8)';
-  if (type === 'u8') return 'i32(extractBits(elements[index / 4], 8 * (index % 4), 8))';
-  return 'Value(elements[index])';
-}
 
 const FOUR = /* wgsl */ `fn four(y: u32, x: u32) -> vec4<Value> {
   return vec4<Value>(tile[y][x], tile[y][x + 1], tile[y][x + 2], tile[y][x + 3]);

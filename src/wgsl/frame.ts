@@ -172,11 +172,12 @@ function storedType({ type }: Operand, width: Width): string {
   return width === 1 || isInteger(type) ? scalar : `vec4<${scalar}>`;
 }
 
-function elementOf(array: string, { type }: Operand, width: Width): string {
+/** WGSL: element `index` of an operand's array, as a number of the type `as`. */
+export function elementOf(array: string, { type }: Operand, width: Width, as = 'Sum'): string {
   if (type === 'i8') return `extractBits(i32(${array}[index / 4]), 8 * (index % 4), 8)`;
   if (type === 'u8') return `i32(extractBits(${array}[index / 4], 8 * (index % 4), 8))`;
-  if (width === 8) return `Sum(unpack2x16float(${array}[index / 8][index / 2 % 4])[index % 2])`;
-  return width === 4 ? `Sum(${array}[index / 4][index % 4])` : `Sum(${array}[index])`;
+  if (width === 8) return `${as}(unpack2x16float(${array}[index / 8][index / 2 % 4])[index % 2])`;
+  return width === 4 ? `${as}(${array}[index / 4][index % 4])` : `${as}(${array}[index])`;
 }
 
 /** Comparisons instead of min, max and clamp: those may turn a NaN into a number. */
