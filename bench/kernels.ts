@@ -10,18 +10,15 @@
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { readBuffer, uploadBuffer, writeBuffer } from '../src/device/buffers.ts';
-import { type Bound, Executable } from '../src/device/executable.ts';
-import { fromHalves, toHalves } from '../src/float16.ts';
 import { KERNELS } from '../src/kernels/index.ts';
 import type { Params } from '../src/kernels/kernel.ts';
 import { recordAdapter } from '../src/ladder/record.ts';
 import { measureTogether } from '../src/measure/measure.ts';
-import { randomMatrix } from '../src/measure/random.ts';
 import { createTimer } from '../src/measure/timer.ts';
-import { type Verdict, verify } from '../src/measure/verify.ts';
 import { openGpu } from '../src/node/gpu.ts';
 import { normalize, operations } from '../src/problem.ts';
+import { TrialOperands } from '../src/trial/operands.ts';
+import { candidateSubject, prepareTrial, type Trial } from '../src/trial/trial.ts';
 
 interface Job {
   readonly kernel: string;
@@ -34,9 +31,7 @@ interface Job {
 interface Ready {
   readonly job: Job;
   readonly params: Params;
-  readonly bound: Bound;
-  readonly passes: readonly string[];
-  readonly verdict: Verdict;
+  readonly trial: Trial;
 }
 
 const { values } = parseArgs({
@@ -45,7 +40,7 @@ const { values } = parseArgs({
 const jobs: readonly Job[] = JSON.parse(readFileSync(values.jobs ?? 'bench/kernels.json', 'utf8'));
 const { device, profile, runtime, close } = await openGpu(values.adapter ? { adapter: values.adapter } : {});
 const timer = await createTimer(device);
-const operands = new Map<string, Awaited<ReturnType<typeof makeOperands>>>();
+const operands = new Map<string, TrialOperands>();
 const results: object[] = readCublas(values.cublas);
 
 const ready: Ready[] = [];
@@ -63,13 +58,14 @@ for (const job of jobs) {
 const software = profile.software ? { minWarmUp: 0, maxWarmUp: 0, minTime: 20 } : { minTime: 200 };
 const whole = await measureTogether(
   timer,
-  ready.map(({ bound }) => ({ encode: bound.encode.bind(bound) })),
+  ready.map(({ trial }) => trial),
   software,
 );
-for (const [index, { job, params, passes, bound, verdict }] of ready.entries()) {
+for (const [index, { job, params, trial }] of ready.entries()) {
+  const { passes, verdict } = trial;
   const { ms, spread } = whole[index];
   const each = passes.map((_, only) => ({
-    encode: (pass: GPUComputePassEncoder) => bound.encode(pass, only),
+    encode: (pass: GPUComputePassEncoder) => trial.encode(pass, only),
   }));
   const parts =
     passes.length > 1 ? await measureTogether(timer, each, { ...software, minTime: 20, minWarmUp: 0 }) : [];
@@ -114,38 +110,16 @@ function paramsOf(job: Job): readonly Params[] {
         .slice(0, job.candidates ?? 1);
 }
 
-async function makeOperands([m, n, k]: Job['shape'], type: Job['type']) {
-  const [a, b] = [randomMatrix(m * k, 1), randomMatrix(k * n, 2)];
-  const [aData, bData] = type === 'f16' ? [toHalves(a), toHalves(b)] : [a, b];
-  return {
-    a: { rows: m, cols: k, data: aData instanceof Uint16Array ? fromHalves(aData) : aData },
-    b: { rows: k, cols: n, data: bData instanceof Uint16Array ? fromHalves(bData) : bData },
-    buffers: {
-      a: { buffer: await uploadBuffer(device, 'A', aData) },
-      b: { buffer: await uploadBuffer(device, 'B', bData) },
-      c: { buffer: await uploadBuffer(device, 'C', new Float32Array(m * n)) },
-    },
-  };
-}
-
 /** Compiles a job and checks what it computes at its full size. */
 async function prepare(job: Job, params: Params): Promise<Ready> {
-  const key = `${job.shape} ${job.type}`;
-  const { a, b, buffers } = operands.get(key) ?? (await makeOperands(job.shape, job.type));
-  operands.set(key, { a, b, buffers });
   const problem = problemOf(job);
-  const program = kernelOf(job).build(problem, profile, params);
-  const bound = (await Executable.create(device, program)).bind(buffers);
-  writeBuffer(device, buffers.c.buffer, new Float32Array(problem.m * problem.n).fill(Number.NaN));
-  const encoder = device.createCommandEncoder();
-  const pass = encoder.beginComputePass();
-  bound.encode(pass);
-  pass.end();
-  device.queue.submit([encoder.finish()]);
-  const c = new Float32Array(await readBuffer(device, buffers.c.buffer));
-  const arithmetic = kernelOf(job).arithmetic(problem);
-  const verdict = verify({ a, b, c, arithmetic, result: 'f32', signs: 'random' }, 2 ** 27);
-  return { job, params, bound, passes: program.passes.map(({ label }) => label), verdict };
+  const key = `${job.shape} ${job.type}`;
+  const shared = operands.get(key) ?? (await TrialOperands.create(device, problem));
+  operands.set(key, shared);
+  const trial = await prepareTrial(shared, () =>
+    candidateSubject(shared, profile, { kernel: kernelOf(job), params }),
+  );
+  return { job, params, trial };
 }
 
 function readCublas(file: string | undefined): object[] {

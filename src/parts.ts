@@ -5,6 +5,7 @@ import type { Compiler, KernelOptions } from './compile.ts';
 import { type Bound, Executable } from './device/executable.ts';
 import { type Explanation, explain } from './explain.ts';
 import { reducePass } from './kernels/reduce.ts';
+import { type Arithmetic, gamma } from './measure/tolerance.ts';
 import type { View, Views } from './operands.ts';
 import type { Problem } from './problem.ts';
 import type { Profile } from './profile.ts';
@@ -28,6 +29,13 @@ export const SUMS = 'sums';
 
 /** What pace and reports call a part's kernel. */
 export const kernelOf = ({ choice }: Part): string => choice?.ranked[0].kernel.name ?? 'finish';
+
+/** How the parts compute: as the one with the widest bound does. */
+export function arithmeticOf(parts: readonly Part[]): Arithmetic {
+  const each = parts.flatMap(({ choice, piece }) => choice?.ranked[0].kernel.arithmetic(piece.problem) ?? []);
+  const width = (arithmetic: Arithmetic) => gamma(arithmetic, 'any', 1);
+  return each.reduce((widest, next) => (width(next) > width(widest) ? next : widest), each[0] ?? 'f32');
+}
 
 function partOf(piece: Piece, choice: Choice | null): Part {
   return { piece, choice, program: choice?.ranked[0].program ?? finishing(piece.problem) };

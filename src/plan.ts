@@ -6,8 +6,10 @@ import type { Bound } from './device/executable.ts';
 import { GemmError } from './errors.ts';
 import type { Explanation } from './explain.ts';
 import type { Params } from './kernels/kernel.ts';
+import type { Arithmetic } from './measure/tolerance.ts';
 import { type BufferView, checkBuffers, checkView, type PlanBuffers, type Views } from './operands.ts';
 import {
+  arithmeticOf,
   bindPart,
   explanationOf,
   kernelOf,
@@ -122,6 +124,11 @@ export class Plan {
   /** Kernel, parameters, reasons, what was passed over, bytes and expected time; prints as lines. */
   explain(): Explanation {
     return explanationOf(this.problem, this.#compiler.profile, this.#parts);
+  }
+
+  /** How the plan computes, as far as its error depends on that: as the least exact of its kernels. */
+  get arithmetic(): Arithmetic {
+    return arithmeticOf(this.#parts);
   }
 
   /** The WGSL of every distinct pass, in order, as it was compiled. */

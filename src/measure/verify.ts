@@ -101,7 +101,7 @@ const square = (value: number) => value * value;
 const ratioTo = (error: number, bound: number) => (error === 0 ? 0 : error / bound);
 
 /** `count` rows: the first and the last, where tiles end, and random ones between; all of them if they are few. */
-function sampleRows(m: number, count: number): number[] {
+export function sampleRows(m: number, count: number): number[] {
   if (count >= m) return Array.from({ length: m }, (_, i) => i);
   const next = random(m);
   const rows = new Set([0, m - 1]);
@@ -110,15 +110,17 @@ function sampleRows(m: number, count: number): number[] {
 }
 
 /**
- * C·x against A·(B·x), a bound for each row. x is random and real, away from zero: several wrong cells of a row do
- * not cancel each other. A row with NaN or infinity in it, due or not, is left unclear.
+ * C·x against A·(B·x), a bound for each row. x is random and away from zero: several wrong cells of a row do not
+ * cancel each other. It is real, and whole where C must be exact, since sums of whole numbers up to 2^53 have no error.
+ * A row with NaN or infinity in it, due or not, is left unclear.
  */
 function freivalds({ a, b, c, arithmetic, result, signs }: Product): Found & {
   readonly unclear: readonly number[];
 } {
   const [m, n, k] = [a.rows, b.cols, a.cols];
   const next = random(n + 1);
-  const x = Float64Array.from({ length: n }, () => (0.5 + next() / 2) * (next() < 0.5 ? -1 : 1));
+  const entry = () => (arithmetic === 'exact' ? 128 + Math.floor(next() * 128) : 0.5 + next() / 2);
+  const x = Float64Array.from({ length: n }, () => entry() * (next() < 0.5 ? -1 : 1));
   const got = timesVector({ rows: m, cols: n, data: c }, x);
   const want = timesVector(a, timesVector(b, x));
   // The bound of a row: its cells' bounds added up as random errors are, or as the worst would be.
