@@ -7,7 +7,7 @@
 import { ceilDiv, reads, uniform, writes } from '../program.ts';
 import { plainF32, type Rung, runsEverywhere, shapeUniform } from './rung.ts';
 
-const SIDE = 16;
+export const SIDE = 16;
 
 const wgsl = (k: number) => /* wgsl */ `
 // The end of the loop is a constant, so that the compiler knows that it ends, and may unroll it.

@@ -8,10 +8,10 @@
 import { ceilDiv, reads, uniform, writes } from '../program.ts';
 import { plainF32, type Rung, runsEverywhere, shapeUniform } from './rung.ts';
 
-const TILE = 16;
+export const TILE = 16;
 
 const wgsl = (edges: boolean) => /* wgsl */ `
-const TILE = ${TILE}u;
+export const TILE = ${TILE}u;
 // True where the shape is not a multiple of the tile: then loads and the store are guarded.
 const EDGES = ${edges};
 

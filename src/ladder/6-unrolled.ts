@@ -8,8 +8,8 @@ import { ceilDiv, reads, uniform, writes } from '../program.ts';
 import { unroll } from '../wgsl/unroll.ts';
 import { plainF32, type Rung, runsEverywhere, shapeUniform } from './rung.ts';
 
-const TILE = 32;
-const SIDE = 8;
+export const TILE = 32;
+export const SIDE = 8;
 const BLOCK = TILE / SIDE;
 const THREADS = SIDE * SIDE;
 const LOADS = (TILE * TILE) / THREADS;

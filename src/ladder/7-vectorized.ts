@@ -10,8 +10,8 @@ import { unroll } from '../wgsl/unroll.ts';
 import { padA, transposeB } from './7-transpose.ts';
 import { plainF32, type Rung, runsEverywhere, shapeUniform } from './rung.ts';
 
-const TILE = 32;
-const SIDE = 8;
+export const TILE = 32;
+export const SIDE = 8;
 const BLOCK = TILE / SIDE;
 const THREADS = SIDE * SIDE;
 /** vec4s in a row of a tile. */

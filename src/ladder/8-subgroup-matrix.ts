@@ -19,7 +19,7 @@ import {
 import { type Rung, shapeUniform } from './rung.ts';
 
 /** Subgroups along each side of the workgroup's tile, and result matrices along each side of a subgroup's. */
-const GRID = 2;
+export const GRID = 2;
 
 interface Variant {
   readonly config: MatrixConfig;
@@ -123,7 +123,7 @@ fn main(
 }
 `;
 
-const stepOf = (config: MatrixConfig) => roundUp(32, config.K);
+export const stepOf = (config: MatrixConfig) => roundUp(32, config.K);
 const bytesOf = (type: string) => (type === 'f32' ? 4 : 2);
 
 function workgroupMemory(config: MatrixConfig): number {
@@ -192,6 +192,7 @@ export const subgroupMatrix: Rung = {
       inputs: config.componentType as 'f32' | 'f16',
       result,
       arithmetic: result === 'f16' ? 'f16' : 'matrix-f32',
+      preparation: 'beside',
       detail: `${config.componentType}→${result} ${config.M}×${config.N}×${config.K}, ${lanes} lanes`,
       passes: [
         {

@@ -14,16 +14,16 @@ import { SUBGROUP_SIZE_ENABLE } from '../wgsl/experimental.ts';
 import { unroll } from '../wgsl/unroll.ts';
 import { plainF32, type Rung, shapeUniform } from './rung.ts';
 
-const ROWS = 8;
-const COLS = 4;
-const SUBGROUPS = 4;
+export const ROWS = 8;
+export const COLS = 4;
+export const SUBGROUPS = 4;
 
 const wgsl = (lanes: number, pinned: boolean, edges: boolean) => /* wgsl */ `
 enable subgroups;${pinned ? `\n${SUBGROUP_SIZE_ENABLE}` : ''}
 
 const LANES = ${lanes}u;
-const ROWS = ${ROWS}u;                // rows of C that a lane makes
-const COLS = ${COLS}u;                // columns of C that a lane makes, LANES apart
+export const ROWS = ${ROWS}u;                // rows of C that a lane makes
+export const COLS = ${COLS}u;                // columns of C that a lane makes, LANES apart
 // True where the shape is not a multiple of the tile: then loads and stores are guarded.
 const EDGES = ${edges};
 

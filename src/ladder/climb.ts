@@ -1,7 +1,7 @@
 /** Takes the ladder up, rung by rung: build, compile, verify, measure. Used by the command and by the page. */
 import { Executable } from '../device/executable.ts';
 import { GemmError } from '../errors.ts';
-import { type Measurement, measure } from '../measure/measure.ts';
+import { measureTogether, type Work } from '../measure/measure.ts';
 import { randomMatrix } from '../measure/random.ts';
 import { createTimer, type Timer } from '../measure/timer.ts';
 import { verify } from '../measure/verify.ts';
@@ -13,6 +13,12 @@ import type { Rung, RungProgram, Shape } from './rung.ts';
 /** What is being done with a rung. */
 export type Phase = 'compiling' | 'verifying' | 'warming up' | 'measuring';
 
+/** A pass and what it takes alone, in milliseconds. */
+export interface PassTime {
+  readonly label: string;
+  readonly ms: number;
+}
+
 /** A rung's row. Numbers that are not known are null, never 0. */
 export interface RungResult {
   readonly rung: string;
@@ -20,7 +26,7 @@ export interface RungResult {
   readonly status: 'ok' | 'unsupported' | 'wrong' | 'failed';
   /** Why it is not ok; null where it is. */
   readonly reason: string | null;
-  /** Median time of the multiplying pass, in milliseconds. */
+  /** Median time in milliseconds: of the multiplying pass, or of all passes where some are `within`. */
   readonly ms: number | null;
   /** Interquartile range over the median. */
   readonly spread: number | null;
@@ -34,7 +40,9 @@ export interface RungResult {
   /** What was taken from the device: matrix shape, types, lanes; null where the rung takes nothing from it. */
   readonly detail: string | null;
   /** Passes that prepare operands, timed beside the rung's own time and not part of it. */
-  readonly prepare: readonly { readonly label: string; readonly ms: number }[];
+  readonly prepare: readonly PassTime[];
+  /** Passes that prepare operands within the rung's own time, each timed alone; left out where there are none. */
+  readonly within?: readonly PassTime[];
 }
 
 /** What is multiplied, by which rungs, and how long it is measured. */
@@ -154,23 +162,19 @@ async function climbOne(
     const checked = { ...built, compileMs, relErr: verdict.relErr, worst: verdict.worst };
     if (verdict.failure) return { ...checked, status: 'wrong', reason: verdict.failure };
 
+    const within = program.preparation === 'within';
     const last = bound.length - 1;
-    const prepare: { label: string; ms: number }[] = [];
-    for (let i = 0; i < last; i++) {
-      const { ms } = await measure(
-        timer,
-        { encode: pass => bound.encode(pass, i) },
-        timesFor(profile, minTime / 4, signal),
-      );
-      prepare.push({ label: program.passes[i].label, ms });
-    }
-    const { ms, spread }: Measurement = await measure(
+    const work = (only?: number): Work => ({ encode: pass => bound.encode(pass, only) });
+    const [{ ms, spread }, ...passes] = await measureTogether(
       timer,
-      { encode: pass => bound.encode(pass, last) },
+      [within ? work() : work(last), ...Array.from({ length: last }, (_, i) => work(i))],
       { ...timesFor(profile, minTime, signal), onPhase: phase => onPhase?.(rung, phase) },
     );
+    const preparing = passes.map((pass, i) => ({ label: program.passes[i].label, ms: pass.ms }));
     const gflops = (2 * shape.m * shape.n * shape.k) / ms / 1e6;
-    return { ...checked, status: 'ok', ms, spread, gflops, prepare };
+    const timed = { ...checked, status: 'ok', ms, spread, gflops } as const;
+    if (preparing.length === 0) return timed;
+    return within ? { ...timed, within: preparing } : { ...timed, prepare: preparing };
   } catch (error) {
     if (signal?.aborted) throw error;
     return { ...built, status: 'failed', reason: (error as Error).message };

@@ -28,7 +28,7 @@ export interface RecordAdapter {
 
 /** A rung's result with what it gained. Numbers that are not known are null, never 0. */
 export interface RungRecord extends RungResult {
-  /** Speed over the rung below it in this climb; 8 and 8s both stand on 7. */
+  /** Speed over the rung below it in this climb: 8 and 8s both stand on 7, and 9 on the faster of them. */
   readonly overBelow: number | null;
   /** Speed over rung 1. */
   readonly overFirst: number | null;
@@ -77,9 +77,17 @@ export function recordAdapter({ wgslFeatures: _, ...adapter }: Profile): RecordA
 export function withGains(results: readonly RungResult[]): RungRecord[] {
   const first = results.find(({ rung }) => rung === '1');
   return results.map(result => {
-    const below = results.filter(({ rung }) => place(rung) < place(result.rung)).at(-1);
-    return { ...result, overBelow: ratio(result, below), overFirst: ratio(result, first) };
+    return { ...result, overBelow: ratio(result, below(result, results)), overFirst: ratio(result, first) };
   });
+}
+
+/** The fastest rung on the next lower step that was climbed. */
+function below({ rung }: RungResult, results: readonly RungResult[]): RungResult | undefined {
+  const lower = results.filter(other => place(other.rung) < place(rung));
+  const step = Math.max(...lower.map(other => place(other.rung)));
+  return lower
+    .filter(other => place(other.rung) === step)
+    .sort((x, y) => (y.gflops ?? 0) - (x.gflops ?? 0))[0];
 }
 
 /** The step of the ladder: 8 for both `8` and `8s`. */

@@ -16,13 +16,18 @@ export interface RungProgram extends Program {
   /** What C will hold. */
   readonly result: 'f32' | 'f16';
   readonly arithmetic: Arithmetic;
-  /** What was taken from the device, for the rung's row: matrix shape, types, subgroup size. */
+  /** What was taken from the device, for the rung's row: matrix shape, types, subgroup size, tile. */
   readonly detail: string;
+  /**
+   * How the passes before the last one are timed. `beside`: shown, and not in the rung's time, so that two ways of multiplying
+   * can be compared. `within`: part of it, as whoever needs a product pays for them each time.
+   */
+  readonly preparation: 'beside' | 'within';
 }
 
 /** One step of the ladder: one idea on top of the rung below it. */
 export interface Rung {
-  /** Its place: '1' to '8', or '8s' beside rung 8. */
+  /** Its place: '1' to '11', or '8s' beside rung 8. */
   readonly rung: string;
   readonly id: string;
   /** The one idea, in a line. */
@@ -39,5 +44,11 @@ export interface Rung {
 export const shapeUniform = ({ m, n, k }: Shape): Uint32Array => Uint32Array.of(m, n, k);
 
 /** What the f32 rungs share: they run on every device, f32 in and f32 out. */
-export const plainF32 = { inputs: 'f32', result: 'f32', arithmetic: 'f32', detail: '' } as const;
+export const plainF32 = {
+  inputs: 'f32',
+  result: 'f32',
+  arithmetic: 'f32',
+  detail: '',
+  preparation: 'beside',
+} as const;
 export const runsEverywhere = (): null => null;

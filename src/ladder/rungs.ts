@@ -8,6 +8,9 @@ import { unrolled } from './6-unrolled.ts';
 import { vectorized } from './7-vectorized.ts';
 import { subgroupMatrix } from './8-subgroup-matrix.ts';
 import { subgroupShuffle } from './8s-subgroup-shuffle.ts';
+import { registerTile } from './9-register-tile.ts';
+import { tensorF16 } from './10-tensor-f16.ts';
+import { splitF32 } from './11-split-f32.ts';
 import type { Rung } from './rung.ts';
 
 /** The ladder, bottom to top. */
@@ -21,6 +24,9 @@ export const RUNGS: readonly Rung[] = [
   vectorized,
   subgroupShuffle,
   subgroupMatrix,
+  registerTile,
+  tensorF16,
+  splitF32,
 ];
 
 /**

@@ -1,0 +1,23 @@
+/**
+ * Rung 9, register tile: rung 6 grown until the f32 units, and not workgroup memory, set the pace.
+ *
+ * A 4×4 block reads eight numbers from workgroup memory for 16 multiply-adds, and a GPU can multiply several times
+ * faster than it reads. A block of 16×8 reads 24 for 128. That needs 128 registers for the sums alone, so fewer threads
+ * fit on the GPU to hide each other's waiting for memory: instead, each thread fetches its part of the next tiles
+ * into registers before it multiplies the present ones, and the wait passes while it works. A is turned 4×4 in registers
+ * on its way into workgroup memory, so that both operands are read in whole vec4s.
+ *
+ * From here on the rungs are the library's own kernels: ../kernels/register-tile.ts has the mapping and the WGSL. A
+ * device with little room, and a small product, get smaller tiles.
+ */
+import { registerTile as kernel } from '../kernels/register-tile.ts';
+import { fromKernel, tileOf } from './from-kernel.ts';
+
+export const registerTile = fromKernel({
+  rung: '9',
+  id: 'register-tile',
+  idea: 'up to 16×8 cells a thread, next tile fetched early',
+  kernel,
+  inputs: 'f32',
+  detail: params => `${tileOf(params)}, ${params.tm}×${params.tn} cells a thread`,
+});

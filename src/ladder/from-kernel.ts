@@ -1,0 +1,65 @@
+/**
+ * The library's kernels as rungs: the ladder ends where the library begins, and both run the same code with the same
+ * parameters.
+ */
+import type { Kernel, Params } from '../kernels/kernel.ts';
+import { normalize, type Problem } from '../problem.ts';
+import { type Profile, subgroupSizeFor } from '../profile.ts';
+import { brokenLimit } from '../program.ts';
+import type { Rung, RungProgram, Shape } from './rung.ts';
+
+export interface KernelRung extends Pick<Rung, 'rung' | 'id' | 'idea'> {
+  readonly kernel: Kernel;
+  /** What A and B hold; C is always f32. */
+  readonly inputs: RungProgram['inputs'];
+  /** The row's words for the parameters that the kernel took on this device. */
+  detail(params: Params, profile: Profile): string;
+}
+
+export function fromKernel({ kernel, inputs, detail, ...named }: KernelRung): Rung {
+  const problemOf = (shape: Shape) => normalize({ ...shape, type: inputs, cType: 'f32' });
+  return {
+    ...named,
+    m4: null,
+    missing: profile => {
+      const problem = problemOf({ m: 1, n: 1, k: 1 });
+      const reason = kernel.rejects(problem, profile);
+      if (reason !== null) return reason;
+      return kernel.candidates(problem, profile).length > 0
+        ? null
+        : 'no tile fits the matrices of the device';
+    },
+    build: (shape, profile) => {
+      const problem = problemOf(shape);
+      const { params, program } = firstThatFits(kernel, problem, profile);
+      return {
+        ...program,
+        inputs,
+        result: 'f32',
+        arithmetic: kernel.arithmetic(problem),
+        detail: detail(params, profile),
+        preparation: 'within',
+      };
+    },
+  };
+}
+
+/** The kernel's best guess that the device has room for; where there is none, its last, whose broken limit is told. */
+function firstThatFits(kernel: Kernel, problem: Problem, profile: Profile) {
+  const candidates = kernel.candidates(problem, profile);
+  for (const [index, params] of candidates.entries()) {
+    const program = kernel.build(problem, profile, params);
+    if (brokenLimit(program, profile) === null || index === candidates.length - 1) return { params, program };
+  }
+  throw new RangeError(`${kernel.name}: what is missing is not built`);
+}
+
+/** The tile of C that a workgroup makes, and its step along K. */
+export const tileOf = ({ bm, bn, bk }: Params): string => `tiles of ${bm}×${bn}×${bk}`;
+
+/** The cells of C that a subgroup makes, and its lanes. */
+export function ofSubgroups({ sm, sn }: Params, profile: Profile): string {
+  const subgroup = subgroupSizeFor(profile);
+  const lanes = 'size' in subgroup ? `, ${subgroup.size} lanes` : '';
+  return `${sm}×${sn} cells a subgroup${lanes}`;
+}
