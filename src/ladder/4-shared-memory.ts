@@ -11,7 +11,7 @@ import { plainF32, type Rung, runsEverywhere, shapeUniform } from './rung.ts';
 export const TILE = 16;
 
 const wgsl = (edges: boolean) => /* wgsl */ `
-export const TILE = ${TILE}u;
+const TILE = ${TILE}u;
 // True where the shape is not a multiple of the tile: then loads and the store are guarded.
 const EDGES = ${edges};
 

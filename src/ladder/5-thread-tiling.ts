@@ -13,8 +13,8 @@ export const TILE = 32;
 export const SIDE = 8;
 
 const wgsl = (edges: boolean) => /* wgsl */ `
-export const TILE = ${TILE}u;              // rows and columns of C that a workgroup makes, and its step along K
-export const SIDE = ${SIDE}u;               // threads along each side of the workgroup
+const TILE = ${TILE}u;              // rows and columns of C that a workgroup makes, and its step along K
+const SIDE = ${SIDE}u;               // threads along each side of the workgroup
 const BLOCK = TILE / SIDE;     // rows and columns of C that a thread makes
 const LOADS = TILE * TILE / (SIDE * SIDE);
 // True where the shape is not a multiple of the tile: then loads and stores are guarded.

@@ -22,8 +22,8 @@ const wgsl = (lanes: number, pinned: boolean, edges: boolean) => /* wgsl */ `
 enable subgroups;${pinned ? `\n${SUBGROUP_SIZE_ENABLE}` : ''}
 
 const LANES = ${lanes}u;
-export const ROWS = ${ROWS}u;                // rows of C that a lane makes
-export const COLS = ${COLS}u;                // columns of C that a lane makes, LANES apart
+const ROWS = ${ROWS}u;                // rows of C that a lane makes
+const COLS = ${COLS}u;                // columns of C that a lane makes, LANES apart
 // True where the shape is not a multiple of the tile: then loads and stores are guarded.
 const EDGES = ${edges};
 
