@@ -1,20 +1,15 @@
 /** A kernel's first use on a device: run a small product of the same kind, hold it against float64. */
 import { type Box, type Layout, resized } from './bands.ts';
 import type { Candidate } from './choose.ts';
-import { type HostArray, readBuffer, uploadBuffer } from './device/buffers.ts';
 import { Executable } from './device/executable.ts';
-import { toHalves } from './float16.ts';
 import type { Kernel, Params } from './kernels/kernel.ts';
-import { type HostOperands, isCellOf, verifyProblem } from './measure/expected.ts';
-import { fenceFailure, poisonedWhere } from './measure/fence.ts';
-import { random } from './measure/random.ts';
-import { requiredBytes } from './operands.ts';
-import type { InputType, OutputType, Problem } from './problem.ts';
+import type { HostOperands } from './measure/expected.ts';
+import type { Arithmetic } from './measure/tolerance.ts';
+import type { Problem } from './problem.ts';
 import type { Profile } from './profile.ts';
 import { brokenLimit, type Program } from './program.ts';
-
-/** Elements of canary behind C. */
-const FENCE = 64;
+import { TrialOperands } from './trial/operands.ts';
+import { executableSubject, prepareTrial } from './trial/trial.ts';
 
 /** Multiply-adds of float64 reference that a check may cost: well under a second. */
 const BUDGET = 2 ** 25;
@@ -140,75 +135,17 @@ export async function runChecked(
   device: GPUDevice,
   executable: Executable,
   problem: Problem,
-  arithmetic: Parameters<typeof verifyProblem>[3]['arithmetic'],
+  arithmetic: Arithmetic,
   edit: (host: HostOperands) => void = () => {},
 ): Promise<string | null> {
-  const next = random(problem.m * 31 + problem.n * 7 + problem.k);
-  const { a, b, c, beta } = problem;
-  const elements = c.extent + FENCE;
-  const isCell = isCellOf(problem);
-  const image = poisonedWhere(elements, c.type === 'f16' ? 2 : 4, isCell);
-  const before = beta === 0 ? null : randomArray(c.type, c.extent, next);
-  if (before) for (let i = 0; i < c.extent; i++) if (isCell(i)) image[i] = wordsOf(before)[i];
-  const host: HostOperands = {
-    a: randomArray(a.type, a.extent, next),
-    b: randomArray(b.type, b.extent, next),
-    ...(before ? { c: before } : {}),
-    ...(problem.bias === 'none' ? {} : { bias: randomArray(c.type, Math.max(problem.m, problem.n), next) }),
-    ...(problem.residual ? { residual: randomArray(c.type, c.extent, next) } : {}),
-  };
-  edit(host);
-  const buffers: Record<string, GPUBuffer> = {};
+  const seed = problem.m * 31 + problem.n * 7 + problem.k;
+  const operands = await TrialOperands.create(device, problem, { seed, edit });
   try {
-    for (const [name] of requiredBytes(problem)) {
-      const data = name === 'c' ? (image as HostArray) : host[name as keyof HostOperands];
-      if (data) buffers[name] = await uploadBuffer(device, `self-check ${name}`, data);
-    }
-    device.pushErrorScope('validation');
-    const bound = executable.bind(
-      Object.fromEntries(Object.entries(buffers).map(([name, buffer]) => [name, { buffer }])),
+    const { verdict } = await prepareTrial(operands, async () =>
+      executableSubject(operands, executable, arithmetic),
     );
-    const encoder = device.createCommandEncoder();
-    const pass = encoder.beginComputePass();
-    bound.encode(pass);
-    pass.end();
-    device.queue.submit([encoder.finish()]);
-    const error = await device.popErrorScope();
-    if (error) return error.message;
-    const bytes = await readBuffer(device, buffers.c);
-    const found =
-      c.type === 'f16' ? new Uint16Array(bytes, 0, elements) : new Uint32Array(bytes, 0, elements);
-    const result =
-      c.type === 'f32' ? new Float32Array(bytes) : c.type === 'i32' ? new Int32Array(bytes) : found;
-    const fence = fenceFailure(found, isCell);
-    return (
-      fence ?? verifyProblem(problem, host, result as HostArray, { arithmetic, signs: 'random' }).failure
-    );
+    return verdict.failure;
   } finally {
-    for (const buffer of Object.values(buffers)) buffer.destroy();
+    operands.destroy();
   }
 }
-
-/** Random elements of a type: floats over [-1, 1), integers over their range, i32 small. */
-export function randomArray(type: InputType | OutputType, length: number, next: () => number): HostArray {
-  const floats = () => Float32Array.from({ length }, () => next() * 2 - 1);
-  const integers = (low: number, high: number) =>
-    Array.from({ length }, () => low + Math.floor(next() * (high - low)));
-  switch (type) {
-    case 'f32':
-      return floats();
-    case 'f16':
-      return toHalves(floats());
-    case 'i8':
-      return Int8Array.from(integers(-128, 128));
-    case 'u8':
-      return Uint8Array.from(integers(0, 256));
-    case 'i32':
-      return Int32Array.from(integers(-1000, 1000));
-  }
-}
-
-const wordsOf = (array: HostArray) =>
-  array instanceof Uint16Array
-    ? array
-    : new Uint32Array(array.buffer, array.byteOffset, array.byteLength / 4);

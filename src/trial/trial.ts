@@ -4,7 +4,7 @@
  */
 import type { Candidate } from '../choose.ts';
 import { whileAlive } from '../device/alive.ts';
-import { Executable } from '../device/executable.ts';
+import { type Bound, Executable } from '../device/executable.ts';
 import { GemmError } from '../errors.ts';
 import type { Work } from '../measure/measure.ts';
 import type { Arithmetic } from '../measure/tolerance.ts';
@@ -78,20 +78,18 @@ export async function candidateSubject(
   profile: Profile,
   { kernel, params }: Pick<Candidate, 'kernel' | 'params'>,
 ): Promise<Subject> {
-  const { device, problem, buffers, scratch } = operands;
+  const { device, problem, scratch } = operands;
   const program = kernel.build(problem, profile, params);
   const limit = brokenLimit(program, profile);
   if (limit !== null) throw new GemmError('unsupported', limit);
   const { buffers: lent, release } = await scratch.takeAll(program.scratch);
   try {
     const executable = await Executable.create(device, program, asBindings(lent));
-    const bound = executable.bind(asBindings(buffers));
+    const subject = executableSubject(operands, executable, kernel.arithmetic(problem));
     return {
-      arithmetic: kernel.arithmetic(problem),
-      passes: program.passes.map(({ label }) => label),
-      encode: (pass, only) => bound.encode(pass, only),
+      ...subject,
       destroy: () => {
-        executable.destroy();
+        subject.destroy();
         release();
       },
     };
@@ -99,6 +97,25 @@ export async function candidateSubject(
     release();
     throw error;
   }
+}
+
+/** A compiled program as a subject. The executable is destroyed with it. */
+export function executableSubject(
+  { buffers }: TrialOperands,
+  executable: Executable,
+  arithmetic: Arithmetic,
+): Subject {
+  let bound: Bound | undefined;
+  return {
+    arithmetic,
+    passes: executable.program.passes.map(({ label }) => label),
+    encode: (pass, only) => {
+      // Bound at the first encoding, where WebGPU's complaints are listened for.
+      bound ??= executable.bind(asBindings(buffers));
+      bound.encode(pass, only);
+    },
+    destroy: () => executable.destroy(),
+  };
 }
 
 /** A plan as a subject: what a caller of the library gets. The plan is destroyed with the subject. */

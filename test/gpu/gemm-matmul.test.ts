@@ -5,7 +5,7 @@ import { createGemm } from '../../src/gemm.ts';
 import type { HostInput, Product } from '../../src/host.ts';
 import { closeDefault, matmul } from '../../src/matmul.ts';
 import { random } from '../../src/measure/random.ts';
-import { randomArray } from '../../src/selfcheck.ts';
+import { randomArray } from '../../src/trial/operands.ts';
 import { halfFloats, useTestGpu } from './device.ts';
 
 const gpu = useTestGpu();

@@ -7,7 +7,7 @@ import { random } from '../../src/measure/random.ts';
 import { requiredBytes } from '../../src/operands.ts';
 import type { Plan, PlanOptions, RunOptions } from '../../src/plan.ts';
 import { normalize, type Problem, type ProblemOptions } from '../../src/problem.ts';
-import { randomArray } from '../../src/selfcheck.ts';
+import { randomArray } from '../../src/trial/operands.ts';
 
 const FENCE = 64;
 

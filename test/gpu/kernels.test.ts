@@ -22,7 +22,8 @@ import {
   type ProblemOptions,
 } from '../../src/problem.ts';
 import { brokenLimit } from '../../src/program.ts';
-import { randomArray, runChecked } from '../../src/selfcheck.ts';
+import { runChecked } from '../../src/selfcheck.ts';
+import { randomArray } from '../../src/trial/operands.ts';
 import { driver, halfFloats, useTestGpu } from './device.ts';
 import { pairwise } from './pairwise.ts';
 
