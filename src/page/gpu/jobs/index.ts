@@ -1,0 +1,11 @@
+/** Every job of the GPU worker, each loaded when it is first asked for. */
+export const JOBS = {
+  device: async () => (await import('./device.ts')).device,
+  probe: async () => (await import('./probe.ts')).probe,
+  ladder: async () => (await import('./ladder.ts')).ladder,
+};
+
+export type JobName = keyof typeof JOBS;
+
+/** A job's function type, by its name. */
+export type Jobs = { [Name in JobName]: Awaited<ReturnType<(typeof JOBS)[Name]>> };
