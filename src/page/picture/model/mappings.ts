@@ -1,0 +1,64 @@
+/** The mapping of every rung, made of the constants and parameters that its WGSL is made of. */
+import { SIDE as SIDE_2 } from '../../../ladder/2-workgroups.ts';
+import { SIDE as SIDE_3 } from '../../../ladder/3-coalesced.ts';
+import { TILE as TILE_4 } from '../../../ladder/4-shared-memory.ts';
+import * as rung5 from '../../../ladder/5-thread-tiling.ts';
+import * as rung6 from '../../../ladder/6-unrolled.ts';
+import * as rung7 from '../../../ladder/7-vectorized.ts';
+import { chooseMatrix, GRID, stepOf } from '../../../ladder/8-subgroup-matrix.ts';
+import * as rung8s from '../../../ladder/8s-subgroup-shuffle.ts';
+import type { Shape } from '../../../ladder/rung.ts';
+import { type Profile, subgroupSizeFor } from '../../../profile.ts';
+import { oneCell } from './plain.ts';
+import { sharedMemory, threadTiling, vectorized } from './staged.ts';
+import { matrices, shuffle } from './subgroups.ts';
+import type { Mapping } from './trace.ts';
+
+/** A rung's mapping of a shape on a device that the rung runs on. */
+type MapRung = (shape: Shape, lanes: number, profile: Profile) => Mapping;
+
+const MAPPINGS: Readonly<Record<string, MapRung>> = {
+  '1': (shape, lanes) => oneCell(shape, lanes, 1, 'row'),
+  '2': (shape, lanes) => oneCell(shape, lanes, SIDE_2, 'row'),
+  '3': (shape, lanes) => oneCell(shape, lanes, SIDE_3, 'col'),
+  '4': (shape, lanes) => sharedMemory(shape, lanes, TILE_4),
+  '5': (shape, lanes) => threadTiling(shape, lanes, rung5, 'as loops'),
+  '6': (shape, lanes) => threadTiling(shape, lanes, rung6, 'out'),
+  '7': (shape, lanes) => vectorized(shape, lanes, rung7),
+  '8s': (shape, lanes) => shuffle(shape, lanes, rung8s),
+  '8': (shape, lanes, profile) => {
+    const choice = chooseMatrix(profile);
+    if ('missing' in choice) throw new RangeError(choice.missing);
+    const { M, N, K, componentType, resultComponentType } = choice.config;
+    const bytes = { inputs: bytesOf(componentType), result: bytesOf(resultComponentType) };
+    return matrices(shape, lanes, { M, N, K, STEP: stepOf(choice.config), GRID, bytes });
+  },
+};
+
+const bytesOf = (type: string) => (type === 'f32' ? 4 : 2);
+
+/** Lanes of a subgroup where the device does not tell: what most GPUs have. */
+const USUAL_LANES = 32;
+
+export const lanesOf = (profile: Profile): number => {
+  const subgroup = subgroupSizeFor(profile);
+  return 'size' in subgroup ? subgroup.size : USUAL_LANES;
+};
+
+/** The rungs that have a picture, by their place in the ladder. */
+export const hasMapping = (rung: string): boolean => rung in MAPPINGS;
+
+/** A rung's mapping of a shape whose sizes are multiples of its tile. */
+export const mappingOf = (rung: string, shape: Shape, profile: Profile): Mapping =>
+  MAPPINGS[rung](shape, lanesOf(profile), profile);
+
+/** Along a side of C, and along K: small enough to see a cell, large enough to see more than one tile. */
+const SIDE = 32;
+const MOST = 64;
+
+/** A shape to show a rung's mapping with: two tiles a side where a tile is small, and two steps of K. */
+export function pictureShape(rung: string, profile: Profile): Shape {
+  const { m, n, k } = mappingOf(rung, { m: 0, n: 0, k: 0 }, profile).tile;
+  const side = (tile: number) => (tile >= MOST ? tile : Math.max(2 * tile, SIDE));
+  return { m: side(m), n: side(n), k: Math.max(2 * k, SIDE) };
+}

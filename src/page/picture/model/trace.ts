@@ -1,0 +1,260 @@
+/**
+ * What the threads of one workgroup do with memory, found by doing it: a mapping (rungs.ts) says for one thread what
+ * the kernel's WGSL says, all threads are run in step, and memory holds, instead of numbers, which cell of A, B or C a
+ * number would be. So what a step reads is not told to the picture but comes out of the run, and a wrong index shows as
+ * a wrong product. test/gpu/picture.test.ts holds every access against what the kernel itself does on a GPU.
+ */
+import type { Shape } from '../../../ladder/rung.ts';
+
+/** An array that a kernel declares, as the picture needs it. */
+export interface MemoryArray {
+  /** `lanes`: registers of a subgroup that its lanes read from each other. */
+  readonly memory: 'global' | 'workgroup' | 'lanes';
+  /** The matrix whose cells it holds. */
+  readonly operand: 'A' | 'B' | 'C';
+  /** Bytes of a number. */
+  readonly bytes: number;
+  /** Numbers that one index of the array stands for: 4 in an array of vec4. */
+  readonly vector: number;
+  /** Indices from the beginning of a row to that of the next. */
+  readonly line: number;
+  readonly rows: number;
+  /** Whether its rows are the matrix's columns. */
+  readonly transposed?: boolean;
+}
+
+/** One load or store, done by all threads of the workgroup at once. */
+export interface Instruction {
+  readonly array: string;
+  readonly how: 'read' | 'write';
+  /** The array's index, for each thread; -1 for one that takes no part. */
+  readonly at: Int32Array;
+  /** For each thread the cells of the operand that it moves, `width` of them, counted along rows. */
+  readonly cells: Int32Array;
+  readonly width: number;
+  /** Of a subgroup's load or store of a whole matrix: its lanes do it together, from one index on. */
+  readonly matrix?: { readonly rows: number; readonly cols: number; readonly stride: number };
+}
+
+/** `fetch`: global memory is read, to be kept. `stage`: what was fetched goes into workgroup memory. */
+export type StepKind = 'fetch' | 'stage' | 'multiply' | 'store';
+
+export interface Step {
+  readonly kind: StepKind;
+  /** The part of K that it is about, as from ≤ k < to. */
+  readonly from: number;
+  readonly to: number;
+  readonly instructions: readonly Instruction[];
+  /** Multiply-adds of the whole workgroup in this step. */
+  readonly products: number;
+}
+
+/** How a kernel lays one workgroup's work over its threads and memory. */
+export interface Mapping {
+  readonly threads: number;
+  /** Threads along x, as in `@workgroup_size(side, …)`. */
+  readonly side: number;
+  readonly lanes: number;
+  readonly arrays: Readonly<Record<string, MemoryArray>>;
+  /** Cells of C that a workgroup makes, and what it takes of K at a time: the shape has to be multiples of these. */
+  readonly tile: Shape;
+  /** Whether cells of C are made by a subgroup's lanes together. */
+  readonly together?: boolean;
+  /** What one thread does; it yields where it waits for the others. */
+  readonly main: (thread: Thread) => Iterable<void>;
+  /** The workgroup that makes the tile at this row and column of tiles, as `workgroup_id`. */
+  readonly groupOf: (tileRow: number, tileCol: number) => readonly [x: number, y: number];
+}
+
+export interface Trace {
+  readonly shape: Shape;
+  readonly mapping: Mapping;
+  readonly group: readonly [x: number, y: number];
+  readonly steps: readonly Step[];
+  /** For each cell of C the thread that makes it (of a subgroup that makes it together, its first), or -1. */
+  readonly makers: Int32Array;
+}
+
+/** Told of every multiply-add: the cells of C, A and B. */
+export type OnProduct = (c: number, a: number, b: number) => void;
+
+interface OpenInstruction extends Instruction {
+  readonly at: Int32Array;
+}
+interface OpenStep extends Step {
+  readonly instructions: OpenInstruction[];
+  products: number;
+}
+
+/** Where threads leave what others see. */
+class Machine {
+  readonly steps: OpenStep[] = [];
+  readonly contents: Record<string, Int32Array> = {};
+  readonly makers: Int32Array;
+
+  constructor(
+    readonly mapping: Mapping,
+    readonly shape: Shape,
+    readonly group: readonly [x: number, y: number],
+    readonly onProduct: OnProduct | undefined,
+  ) {
+    this.makers = new Int32Array(shape.m * shape.n).fill(-1);
+    for (const [name, { memory, rows, line, vector }] of Object.entries(mapping.arrays)) {
+      const copies = memory === 'lanes' ? Math.ceil(mapping.threads / mapping.lanes) : 1;
+      if (memory !== 'global') this.contents[name] = new Int32Array(copies * rows * line * vector).fill(-1);
+    }
+  }
+
+  /** The cells that lie at an index of an array. */
+  cellsAt(name: string, at: number): Int32Array {
+    const { memory, vector, line, transposed, operand } = this.mapping.arrays[name];
+    const first = at * vector;
+    if (memory !== 'global') return this.contents[name].subarray(first, first + vector);
+    const across = operand === 'A' ? this.shape.k : this.shape.n;
+    const length = line * vector;
+    return Int32Array.from({ length: vector }, (_, i) =>
+      transposed ? ((first + i) % length) * across + Math.floor((first + i) / length) : first + i,
+    );
+  }
+}
+
+/** One thread at work. Its numbers have WGSL's names. */
+export class Thread {
+  readonly x: number;
+  readonly y: number;
+  readonly lane: number;
+  readonly subgroup: number;
+  readonly group: readonly [x: number, y: number];
+  readonly shape: Shape;
+  readonly #machine: Machine;
+  #step = -1;
+  #instruction = 0;
+
+  constructor(
+    machine: Machine,
+    /** `local_invocation_index` */
+    readonly index: number,
+  ) {
+    const { side, lanes } = machine.mapping;
+    this.#machine = machine;
+    this.group = machine.group;
+    this.shape = machine.shape;
+    [this.x, this.y] = [index % side, Math.floor(index / side)];
+    [this.lane, this.subgroup] = [index % lanes, Math.floor(index / lanes)];
+  }
+
+  /** Threads of the workgroup. */
+  get threads(): number {
+    return this.#machine.mapping.threads;
+  }
+
+  /** Begins the next step; all threads begin the same ones. */
+  step(kind: StepKind, from = 0, to = this.shape.k): void {
+    this.#step++;
+    this.#instruction = 0;
+    this.#machine.steps[this.#step] ??= { kind, from, to, instructions: [], products: 0 };
+  }
+
+  /** Reads an array at an index; -1 to take no part. Returns the cells that it got. */
+  read(array: string, at: number): Int32Array {
+    const cells = at < 0 ? new Int32Array() : this.#machine.cellsAt(array, at).slice();
+    this.#record(array, 'read', at, cells, this.#machine.mapping.arrays[array].vector);
+    return cells;
+  }
+
+  /** Writes cells to an index of an array; -1 to take no part. */
+  write(array: string, at: number, cells: ArrayLike<number>): void {
+    const { memory, vector } = this.#machine.mapping.arrays[array];
+    if (at >= 0 && memory !== 'global') this.#machine.contents[array].set(cells, at * vector);
+    this.#record(array, 'write', at, cells, vector);
+  }
+
+  /** With all lanes of the subgroup: a matrix of rows that lie `stride` indices apart, from index `at` on. */
+  readMatrix(array: string, at: number, rows: number, cols: number, stride: number): Int32Array {
+    const cells = this.#matrixPlaces(array, at, rows, cols, stride).map(
+      place => this.#machine.contents[array][place],
+    );
+    this.#record(array, 'read', at, cells, rows * cols, { rows, cols, stride });
+    return cells;
+  }
+
+  writeMatrix(array: string, at: number, cells: Int32Array, cols: number, stride: number): void {
+    const rows = cells.length / cols;
+    const places = this.#matrixPlaces(array, at, rows, cols, stride);
+    places.forEach((place, i) => {
+      this.#machine.contents[array][place] = cells[i];
+    });
+    this.#record(array, 'write', at, cells, rows * cols, { rows, cols, stride });
+  }
+
+  #matrixPlaces(array: string, at: number, rows: number, cols: number, stride: number): Int32Array {
+    const { vector } = this.#machine.mapping.arrays[array];
+    return Int32Array.from(
+      { length: rows * cols },
+      (_, i) => (at + Math.floor(i / cols) * stride) * vector + (i % cols),
+    );
+  }
+
+  /** c += a·b */
+  multiply(c: number, a: number, b: number): void {
+    this.#machine.makers[c] = this.index;
+    this.#machine.steps[this.#step].products++;
+    this.#machine.onProduct?.(c, a, b);
+  }
+
+  /** With all lanes of the subgroup: adds a product of matrices to the result whose cells are `c`. */
+  multiplyMatrices(c: Int32Array, a: Int32Array, b: Int32Array, inner: number): void {
+    if (this.lane > 0) return;
+    const cols = b.length / inner;
+    for (let i = 0; i < c.length; i++) {
+      const [row, col] = [Math.floor(i / cols), i % cols];
+      for (let k = 0; k < inner; k++) this.multiply(c[i], a[row * inner + k], b[k * cols + col]);
+    }
+  }
+
+  #record(
+    array: string,
+    how: 'read' | 'write',
+    at: number,
+    cells: ArrayLike<number>,
+    width: number,
+    matrix?: Instruction['matrix'],
+  ): void {
+    const { instructions } = this.#machine.steps[this.#step];
+    const { threads } = this.#machine.mapping;
+    const index = this.#instruction++;
+    instructions[index] ??= {
+      ...{ array, how, width },
+      at: new Int32Array(threads).fill(-1),
+      cells: new Int32Array(threads * width).fill(-1),
+      ...(matrix ? { matrix } : {}),
+    };
+    const instruction = instructions[index];
+    if (instruction.array !== array || instruction.how !== how || instruction.width !== width) {
+      throw new Error(`thread ${this.index} has left the others: ${how}s ${array}`);
+    }
+    instruction.at[this.index] = at;
+    instruction.cells.set(cells, this.index * width);
+  }
+}
+
+/**
+ * Runs one workgroup of a mapping.
+ *
+ * @param shape whole multiples of the mapping's tile
+ * @param tileRow @param tileCol which tile of C, counted in tiles
+ */
+export function trace(
+  mapping: Mapping,
+  shape: Shape,
+  tileRow = 0,
+  tileCol = 0,
+  onProduct?: OnProduct,
+): Trace {
+  const machine = new Machine(mapping, shape, mapping.groupOf(tileRow, tileCol), onProduct);
+  const running = Array.from({ length: mapping.threads }, (_, index) =>
+    mapping.main(new Thread(machine, index))[Symbol.iterator](),
+  );
+  while (running.map(thread => thread.next().done).includes(false));
+  return { shape, mapping, group: machine.group, steps: machine.steps, makers: machine.makers };
+}

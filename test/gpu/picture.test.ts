@@ -1,0 +1,59 @@
+/**
+ * The picture of a rung's mapping shows what the kernel does: its WGSL, made to note every index that a thread of one
+ * workgroup reads and writes, notes what the model says, thread by thread and in the same order.
+ */
+import { expect, test } from 'vitest';
+import { RUNGS } from '../../src/ladder/rungs.ts';
+import { hasMapping, mappingOf, pictureShape } from '../../src/page/picture/model/mappings.ts';
+import { type Trace, trace } from '../../src/page/picture/model/trace.ts';
+import { useTestGpu } from './device.ts';
+import { type Accesses, watch } from './picture.ts';
+
+const gpu = useTestGpu();
+
+/** Room for more notes than the model expects, so that an access that it does not know of is seen. */
+const SPARE = 64;
+
+function accessesOf({ mapping, steps }: Trace): Accesses {
+  const accesses: Accesses = new Map();
+  for (const { array, how, at } of steps.flatMap(({ instructions }) => instructions)) {
+    const name = `${array} ${how}`;
+    if (!accesses.has(name))
+      accesses.set(
+        name,
+        Array.from({ length: mapping.threads }, (): number[] => []),
+      );
+    at.forEach((index, thread) => {
+      if (index >= 0) accesses.get(name)![thread].push(index);
+    });
+  }
+  return accesses;
+}
+
+for (const rung of RUNGS.filter(({ rung }) => hasMapping(rung))) {
+  for (const last of [false, true]) {
+    test(`rung ${rung.rung}, the ${last ? 'last' : 'first'} tile of C`, async ({ skip }) => {
+      const { profile } = gpu();
+      const missing = rung.missing(profile);
+      if (missing !== null) skip(missing);
+      const shape = pictureShape(rung.rung, profile);
+      const mapping = mappingOf(rung.rung, shape, profile);
+      const { m, n } = mapping.tile;
+      const expected = last ? trace(mapping, shape, shape.m / m - 1, shape.n / n - 1) : trace(mapping, shape);
+      const accesses = accessesOf(expected);
+      // A value in a register has no index of its own to be noted when it is written.
+      accesses.delete('registers write');
+      const most = [...accesses.values()].reduce((sum, threads) => sum + threads[0].length, SPARE);
+      const program = rung.build(shape, profile);
+      const noted = await watch(gpu(), program, shape, mapping.arrays, expected.group, most);
+      expect([...noted.keys()].filter(site => noted.get(site)!.flat().length > 0).sort()).toEqual(
+        [...accesses.keys()].sort(),
+      );
+      for (const [site, threads] of accesses) {
+        for (const [thread, indices] of threads.entries()) {
+          expect(noted.get(site)![thread], `${site} by thread ${thread}`).toEqual(indices);
+        }
+      }
+    });
+  }
+}
