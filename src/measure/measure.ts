@@ -52,18 +52,40 @@ export async function measure(timer: Timer, work: Work, options: MeasureOptions 
 }
 
 /** Measures several pieces of work in turn, sample by sample, so that their ratios can be trusted. */
-export async function measureTogether(
+export function measureTogether(
   timer: Timer,
   works: readonly Work[],
+  options: MeasureOptions = {},
+): Promise<Measurement[]> {
+  const sampled = works.map(
+    (work): Sampled => ({
+      take: repeats =>
+        timer.time(pass => {
+          for (let i = 0; i < repeats; i++) work.encode(pass);
+        }),
+      repeatsFor: ms => repeatsFor(timer, ms),
+    }),
+  );
+  return sampleTogether(sampled, options);
+}
+
+/** Something that runs and is timed in whatever way. */
+export interface Sampled {
+  /** Milliseconds of so many runs together. */
+  take(repeats: number): Promise<number>;
+  /** Runs that a sample should have where one takes `ms`. */
+  repeatsFor(ms: number): number;
+}
+
+/** The same for whatever can be timed. */
+export async function sampleTogether(
+  works: readonly Sampled[],
   { minTime = 500, minWarmUp = 1500, maxWarmUp = 4000, signal, onPhase }: MeasureOptions = {},
 ): Promise<Measurement[]> {
   const states = works.map(work => ({ work, repeats: 1, samples: [] as number[], steady: false }));
   const sample = async (state: (typeof states)[number]) => {
     signal?.throwIfAborted();
-    const total = await timer.time(pass => {
-      for (let i = 0; i < state.repeats; i++) state.work.encode(pass);
-    });
-    const ms = total / state.repeats;
+    const ms = (await state.work.take(state.repeats)) / state.repeats;
     state.samples.push(ms);
     return ms;
   };
@@ -74,13 +96,13 @@ export async function measureTogether(
     // Those after the first find the clock where that one has brought it.
     const least = index === 0 ? minWarmUp : 0;
     let ms = await sample(state);
-    state.repeats = repeatsFor(timer, ms);
+    state.repeats = state.work.repeatsFor(ms);
     for (;;) {
       const elapsed = performance.now() - start;
       state.steady = isSteady(state.samples);
       if (elapsed >= maxWarmUp || (state.steady && elapsed >= least)) break;
       ms = await sample(state);
-      state.repeats = repeatsFor(timer, ms);
+      state.repeats = state.work.repeatsFor(ms);
     }
     state.samples = [];
   }
