@@ -1,9 +1,8 @@
-import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { SOFTWARE_GPUS, type SoftwareGpu, softwareGpu } from './src/node/software.ts';
+import { findChromium } from './test/chromium.ts';
 import { takeConsole } from './test/page/console.ts';
 
 declare module 'vitest' {
@@ -64,6 +63,18 @@ const guide = (): TestProjectInlineConfiguration => ({
   },
 });
 
+/** The page as it is built, in Chromium with SwiftShader. */
+const pageApp = (): TestProjectInlineConfiguration => ({
+  extends: true,
+  test: {
+    name: 'page',
+    include: ['test/page-app/**/*.test.ts'],
+    globalSetup: ['test/page-app/build.ts'],
+    provide: { chromium: findChromium() },
+    ...PATIENT,
+  },
+});
+
 /** The library in a page: Chromium with SwiftShader, the one CPU adapter that it takes. */
 function inPage(): TestProjectInlineConfiguration {
   const launchOptions = findChromium();
@@ -110,16 +121,6 @@ const inDeno = (): TestProjectInlineConfiguration => ({
   },
 });
 
-function findChromium(): { executablePath: string; args: string[] } | null {
-  const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
-  const folders = (process.env.PATH ?? '').split(delimiter);
-  const files = names.flatMap(name => folders.map(folder => join(folder, name)));
-  const executablePath = files.find(file => existsSync(file));
-  // Without the second one, headless Chromium gives no adapter.
-  const args = ['--no-sandbox', '--enable-unsafe-webgpu', '--disable-background-networking'];
-  return executablePath ? { executablePath, args } : null;
-}
-
 const inNode = async (): Promise<TestProjectInlineConfiguration[]> => [
   {
     extends: true,
@@ -132,6 +133,7 @@ const inNode = async (): Promise<TestProjectInlineConfiguration[]> => [
   ...(await Promise.all([...SOFTWARE_GPUS.map(driver => onDriver(driver)), lanes(4), lanes(16)])),
   await built(),
   guide(),
+  pageApp(),
   inPage(),
 ];
 

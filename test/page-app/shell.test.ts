@@ -1,0 +1,122 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, inject, test } from 'vitest';
+import { type OpenPage, openPage, settled, violations } from './browser.ts';
+
+/** Kilobytes (1000 bytes) after gzip that the page may load before the first click. */
+const FIRST_LOAD_LIMIT = 200;
+
+describe.skipIf(!inject('chromium'))('the page', () => {
+  test('loads without a complaint, from its own origin, and shows the GPU', async () => {
+    const opened = await openPage();
+    await settled(opened);
+    const { page, complaints } = opened;
+    expect(await page.locator('.device-chip').textContent()).toMatch(/swiftshader/i);
+    expect(await page.locator('h1').textContent()).toBe('The matmul ladder');
+    expect(await page.title()).toBe('Ladder · webgemm');
+    expect(complaints).toEqual([]);
+  });
+
+  test(`takes less than ${FIRST_LOAD_LIMIT} kB compressed before the first click`, async () => {
+    const sizes = new Map<string, number>();
+    const opened = await openPage({
+      before: async page => {
+        page.on('response', async response => {
+          if (/^http/.test(response.url())) {
+            const body = await response.body();
+            sizes.set(response.url(), gzipSync(body, { level: 9 }).byteLength);
+          }
+        });
+      },
+    });
+    await settled(opened);
+    await opened.page.waitForLoadState('networkidle');
+    const total = [...sizes.values()].reduce((sum, size) => sum + size, 0) / 1000;
+    expect(sizes.size).toBeGreaterThan(3);
+    expect(total).toBeLessThan(FIRST_LOAD_LIMIT);
+  });
+
+  test('without WebGPU says what is missing and what to do, and still shows the rest', async () => {
+    const opened = await openPage({ webgpu: false });
+    await settled(opened);
+    const { page } = opened;
+    expect(await page.locator('.device-chip').textContent()).toContain('No WebGPU');
+    const notice = page.locator('.notice-warn');
+    expect(await notice.textContent()).toMatch(/shows no GPU|has no WebGPU/);
+    expect(await notice.locator('li').count()).toBeGreaterThan(0);
+    expect(await page.getByText('1,349 GFLOP/s').count()).toBe(1);
+    expect(await page.getByRole('button', { name: 'Run the ladder' }).isDisabled()).toBe(true);
+  });
+
+  test('the chip opens what is known of the GPU, and gives the focus back', async () => {
+    const opened = await openPage();
+    await settled(opened);
+    const { page } = opened;
+    await page.locator('.device-chip').click();
+    const dialog = page.getByRole('dialog', { name: 'Your GPU' });
+    expect(await dialog.textContent()).toMatch(
+      /software GPU.*subgroups.*timestamp-query.*naive|thread for each/s,
+    );
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    expect(await page.evaluate(() => document.activeElement?.className)).toContain('device-chip');
+  });
+
+  test('a lost device is told, and a button brings the GPU back', async () => {
+    const opened = await openPage();
+    await settled(opened);
+    const { page } = opened;
+    await opened.crashGpu();
+    await page.getByText('GPU lost').waitFor();
+    await page.getByRole('button', { name: 'Restart the GPU' }).first().click();
+    await page.locator('.device-chip', { hasText: /swiftshader/i }).waitFor();
+  });
+
+  test('the theme switch is kept', async () => {
+    const opened = await openPage({ theme: 'light' });
+    const { page } = opened;
+    const paper = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+    const light = await paper();
+    await page.getByRole('radio', { name: 'Dark' }).check({ force: true });
+    const dark = await paper();
+    expect(dark).not.toBe(light);
+    await page.reload();
+    await page.locator('h1').waitFor();
+    expect(await paper()).toBe(dark);
+  });
+
+  test('by keyboard: the skip link leads to the content, the navigation to the views', async () => {
+    const { page, complaints } = await openPage();
+    await page.locator('h1').waitFor();
+    await page.keyboard.press('Tab');
+    expect(await focused(page)).toBe('Skip to the content');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('main');
+    await page.getByRole('link', { name: 'Results' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Results', level: 1 }).waitFor();
+    expect(page.url()).toMatch(/\/some\/where\/#\/results$/);
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('main');
+    expect(complaints).toEqual([]);
+  });
+
+  for (const theme of ['light', 'dark'] as const) {
+    test.each([360, 1280])(`is accessible (WCAG AA) in ${theme} at %i px`, async width => {
+      const opened = await openPage({ theme, width });
+      await settled(opened);
+      const { page } = opened;
+      for (const view of ['ladder', 'workbench', 'gemm', 'race', 'results']) {
+        await page.goto(`${page.url().split('#')[0]}#/${view}`);
+        await page.locator('.app-nav a[aria-current]', { hasText: new RegExp(view, 'i') }).waitFor();
+        await page.locator('h1').waitFor();
+        expect(await violations(opened), view).toEqual([]);
+      }
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      expect(overflow, 'px wider than the window').toBeLessThanOrEqual(0);
+      await page.locator('.device-chip').click();
+      await page.getByRole('dialog').waitFor();
+      expect(await violations(opened), 'device panel').toEqual([]);
+    });
+  }
+});
+
+const focused = (page: OpenPage['page']) => page.evaluate(() => document.activeElement?.textContent);
