@@ -1,12 +1,14 @@
 /**
  * Builds dist/: what package.json exports, as one readable .js and .d.ts for each source file, and the command, as a
  * bundle. The package has no run-time dependencies, so the few packages that the code for Node uses are bundled into it.
+ * The page is built beside them, in dist/page.
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build } from 'esbuild';
+import { build as buildPage } from 'vite';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 rmSync('dist', { recursive: true, force: true });
@@ -51,3 +53,5 @@ await build({
   chunkNames: '[name]-[hash]',
 });
 chmodSync('dist/bin/webgemm.js', 0o755);
+
+await buildPage({ configFile: 'vite.config.ts', logLevel: 'warn' });

@@ -5,13 +5,21 @@ import { explainCommand } from './explain.ts';
 import { infoCommand } from './info.ts';
 import { ladderCommand } from './ladder.ts';
 import { matmulCommand } from './matmul.ts';
+import { pageCommand } from './page.ts';
 
 /** Exit codes: what was asked for was bad, or something went wrong that should not have. */
 const BAD_INPUT = 2;
 const UNEXPECTED = 3;
 
+/** The package that the command belongs to. */
+export interface Package {
+  readonly version: string;
+  /** The folder of the built page. */
+  readonly page: string;
+}
+
 /** Runs a command and returns the exit code: 0, 1 for a wrong or failed rung, 2 for bad input, 3 for a bug. */
-export async function main(args: readonly string[], version: string): Promise<number> {
+export async function main(args: readonly string[], { version, page }: Package): Promise<number> {
   let exitCode = 0;
   const finish = (code: number) => {
     exitCode = code;
@@ -22,7 +30,13 @@ export async function main(args: readonly string[], version: string): Promise<nu
     .showSuggestionAfterError()
     .exitOverride()
     .configureOutput({ outputError: () => {} });
-  const commands = [ladderCommand(version, finish), infoCommand(version), matmulCommand(), explainCommand()];
+  const commands = [
+    ladderCommand(version, finish),
+    infoCommand(version),
+    matmulCommand(),
+    explainCommand(),
+    pageCommand(page),
+  ];
   for (const command of commands) {
     program.addCommand(command.copyInheritedSettings(program));
   }

@@ -48,12 +48,11 @@ export function Bars({ label, series, rows, format }: BarsProps) {
                       <span class="small muted">{note}</span>
                     ) : (
                       <>
-                        <div class="bars-track" aria-hidden="true">
-                          <div
-                            class="bars-bar"
-                            style={{ width: `${(value / most) * 100}%`, background: colourOf(index) }}
-                          />
-                        </div>
+                        <div
+                          class="bars-bar"
+                          aria-hidden="true"
+                          style={{ '--share': value / most, background: colourOf(index) }}
+                        />
                         <span class="bars-value">{format(value)}</span>
                       </>
                     )}
