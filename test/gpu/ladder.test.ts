@@ -9,14 +9,19 @@ import { SHAPES } from './shapes.ts';
 
 const gpu = useTestGpu();
 
+const NO_MATRICES = 'the device has no `chromium-experimental-subgroup-matrix`';
+const NO_F16 = 'f16 matrices, and the device has no `shader-f16`';
+
 /** What a driver cannot run, and exactly why. Every other rung has to run. */
 const MISSING: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  swiftshader: { '8': 'the device has no `chromium-experimental-subgroup-matrix`' },
-  'lavapipe-25': { '8': 'the device has no `chromium-experimental-subgroup-matrix`' },
+  swiftshader: { '8': NO_MATRICES, '10': NO_F16, '11': NO_MATRICES },
+  'lavapipe-25': { '8': NO_MATRICES, '10': NO_MATRICES, '11': NO_MATRICES },
   'lavapipe-26': {},
   deno: {
     '8s': 'the device has no `subgroups` feature',
-    '8': 'the device has no `chromium-experimental-subgroup-matrix`',
+    '8': NO_MATRICES,
+    '10': NO_MATRICES,
+    '11': NO_MATRICES,
   },
 };
 
@@ -41,7 +46,13 @@ for (const [rung, reason] of Object.entries(MISSING[driver])) {
 }
 
 const lanes = driver === 'swiftshader' ? 4 : 8;
-const details = Object.entries({ '8s': `${lanes} lanes`, '8': 'f16→f32 8×8×8, 8 lanes' });
+const details = Object.entries({
+  '8s': `${lanes} lanes`,
+  '8': 'f16→f32 8×8×8, 8 lanes',
+  '9': 'tiles of 32×32×16, 4×4 cells a thread',
+  '10': 'f16→f32, tiles of 32×32×32, 16×16 cells a subgroup, 8 lanes',
+  '11': 'f16→f32 thrice, tiles of 32×32×16, 16×16 cells a subgroup, 8 lanes',
+});
 test.each(details.filter(([rung]) => !(rung in MISSING[driver])))(
   'rung %s takes from the device: %s',
   (rung, detail) => {

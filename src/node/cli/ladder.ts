@@ -34,7 +34,7 @@ export function ladderCommand(version: string, finish: (exitCode: number) => voi
     .option('--m <n>', 'rows of A and C, where not --size', sizeOf('--m'))
     .option('--n <n>', 'columns of B and C, where not --size', sizeOf('--n'))
     .option('--k <n>', 'columns of A, rows of B, where not --size', sizeOf('--k'))
-    .option('--rungs <list>', 'only these, such as 1,4,8s (default: all)')
+    .option('--rungs <list>', 'only these, such as 1,4,8s,11 (default: all)')
     .option(
       '--min-time <s>',
       'seconds of samples a rung (default: 0.5; 0.3 on a software GPU)',
@@ -171,9 +171,13 @@ function footer(record: LadderRecord, { rungs, screen, svg }: LadderRun): string
       : `GPU timestamps${resolutionNs ? `, ${resolutionNs} ns steps` : ''}`;
   const legend = [
     `time, spread  one product's median and middle half (${clock})`,
+    record.rungs.some(({ prepare }) => prepare.length > 0) &&
+      'beside it     passes that prepare operands, and are not in the time',
+    record.rungs.some(({ within }) => within) &&
+      'of it         passes that prepare operands, and are in the time',
     'error         ‖C − ref‖ / ‖ref‖, float64 ref; of halves where a rung takes f16',
-    '× below       over the rung below; 8 and 8s both stand on 7',
-  ];
+    '× below       over the rung below: 8 and 8s stand on 7, 9 on the faster of them',
+  ].filter(Boolean);
   const bars = barChart(rungs, record.rungs, { width: screen.width, colour: screen.colour });
   const parts = [
     dim(legend.join('\n')),

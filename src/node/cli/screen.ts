@@ -51,15 +51,11 @@ export class Screen {
     this.#update?.(this.#draw(FRAMES[this.#ticks++ % FRAMES.length]));
   }
 
-  /** Stops and gives the cursor back. The last picture stays; where there is no terminal it is printed now. */
+  /** Stops and gives the cursor back. The last picture is printed, to stay. */
   settle(): void {
-    this.#stop();
-    const last = this.#draw('');
-    if (!this.#update) this.print(last);
-    else {
-      this.#update(last);
-      this.#update.done();
-    }
+    // Printed, not drawn: a terminal that is lower than the picture would lose its top.
+    this.erase();
+    this.print(this.#draw(''));
   }
 
   /** Stops and gives the cursor back, with whatever was last drawn left where it is. */

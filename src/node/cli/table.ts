@@ -1,7 +1,7 @@
 /** The ladder's table: a row a rung, and below a row what was taken from the device and what ran beside it. */
 import type { ChalkInstance } from 'chalk';
 import Table from 'cli-table3';
-import type { Phase } from '../../ladder/climb.ts';
+import type { PassTime, Phase } from '../../ladder/climb.ts';
 import { type RungRecord, withGains } from '../../ladder/record.ts';
 import type { Rung } from '../../ladder/rung.ts';
 import { duration, gflops, percent, scientific, times } from './format.ts';
@@ -78,8 +78,9 @@ export function ladderTable(
       }[record.status];
       table.push([...name, across(`  ${status}  ${record.reason?.replace(/\s+/g, ' ')}`)]);
     }
-    const notes = notesOf(record);
-    if (notes) table.push(['', { colSpan: columns.length + 1, content: colour.dim(`└ ${notes}`) }]);
+    for (const note of notesOf(record)) {
+      table.push(['', { colSpan: columns.length + 1, content: colour.dim(`└ ${note}`) }]);
+    }
   }
   rungs.slice(finished.length).forEach(({ rung, id }, index) => {
     const state = index === 0 && phase ? colour.cyan(`  ${frame} ${phase}`) : colour.dim('  ·');
@@ -95,8 +96,13 @@ export function ladderTable(
 const paint = (head: string, text: string, colour: ChalkInstance) =>
   head === 'GFLOP/s' ? colour.green.bold(text) : head === '× below' ? colour.cyan(text) : text;
 
-/** What the rung took from the device, and the passes that ran beside it: never hidden, never part of its time. */
-function notesOf({ detail, prepare }: RungRecord): string {
-  const beside = prepare.map(({ label, ms }) => `${label} ${duration(ms)}`).join(', ');
-  return [detail, beside && `beside it: ${beside}`].filter(Boolean).join(' · ');
+/** What the rung took from the device, and the passes that prepare operands: never hidden, beside its time or in it. */
+function notesOf({ detail, prepare, within = [] }: RungRecord): string[] {
+  const list = (passes: readonly PassTime[]) =>
+    passes.map(({ label, ms }) => `${label} ${duration(ms)}`).join(', ');
+  return [
+    ...(detail ? [detail] : []),
+    ...(prepare.length > 0 ? [`beside it: ${list(prepare)}`] : []),
+    ...(within.length > 0 ? [`of it: ${list(within)}`] : []),
+  ];
 }
