@@ -109,12 +109,15 @@ class Machine {
   cellsAt(name: string, at: number): Int32Array {
     const { memory, vector, line, transposed, operand } = this.mapping.arrays[name];
     const first = at * vector;
-    if (memory !== 'global') return this.contents[name].subarray(first, first + vector);
+    if (memory !== 'global') return this.contents[name].slice(first, first + vector);
     const across = operand === 'A' ? this.shape.k : this.shape.n;
     const length = line * vector;
-    return Int32Array.from({ length: vector }, (_, i) =>
-      transposed ? ((first + i) % length) * across + Math.floor((first + i) / length) : first + i,
-    );
+    const cells = new Int32Array(vector);
+    for (let i = 0; i < vector; i++) {
+      const e = first + i;
+      cells[i] = transposed ? (e % length) * across + Math.floor(e / length) : e;
+    }
+    return cells;
   }
 }
 
@@ -157,7 +160,7 @@ export class Thread {
 
   /** Reads an array at an index; -1 to take no part. Returns the cells that it got. */
   read(array: string, at: number): Int32Array {
-    const cells = at < 0 ? new Int32Array() : this.#machine.cellsAt(array, at).slice();
+    const cells = at < 0 ? new Int32Array() : this.#machine.cellsAt(array, at);
     this.#record(array, 'read', at, cells, this.#machine.mapping.arrays[array].vector);
     return cells;
   }
