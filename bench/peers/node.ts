@@ -18,17 +18,18 @@ export function makeRoomForPeers({ gpu, device }: PeerGpu): void {
 
 /** Node's Dawn refuses to write from shared memory, in which ONNX Runtime's WebAssembly keeps everything. */
 function copySharedMemory(queue: GPUQueue): void {
-  const write = queue.writeBuffer.bind(queue);
-  queue.writeBuffer = (buffer, offset, data, ...range) => {
+  const write: GPUQueue['writeBuffer'] = queue.writeBuffer.bind(queue);
+  const copying: typeof write = (buffer, offset, data, ...range) => {
     const view = ArrayBuffer.isView(data);
     const memory = view ? data.buffer : data;
-    if (!(memory instanceof SharedArrayBuffer)) return write(buffer, offset, data, ...range);
+    if (!(memory instanceof SharedArrayBuffer)) return write(buffer, offset, data, ...range) as undefined;
     const [from = 0, size] = range;
     const step = view && 'BYTES_PER_ELEMENT' in data ? (data.BYTES_PER_ELEMENT as number) : 1;
     const start = (view ? data.byteOffset : 0) + from * step;
     const bytes = size === undefined ? data.byteLength - from * step : size * step;
     write(buffer, offset, new Uint8Array(memory, start, bytes).slice());
   };
+  queue.writeBuffer = copying;
 }
 
 /** Runs `work` with a timer ticking: what waits for Dawn alone does not keep Node from ending. */

@@ -4,7 +4,7 @@
  * models bring A and B there, C back, and a corner of C, which is how one can wait for it.
  */
 import type { OrtSession, OrtTensor } from 'onnxruntime-node';
-import type { Peer, PeerProblem, PeerProduct } from '../../src/bench/peer.ts';
+import type { Peer, PeerGpu, PeerProblem, PeerProduct } from '../../src/bench/peer.ts';
 import type { HostArray } from '../../src/device/buffers.ts';
 import { fromHalves } from '../../src/float16.ts';
 import { exported, installed, versionOf } from './load.ts';
@@ -28,15 +28,19 @@ export function onnxNode(): Peer {
     rejects: ({ batch, transA, transB }) =>
       batch > 1 && (transA || transB) ? 'its Gemm takes no batches' : null,
 
-    async open() {
+    async open({ software }: PeerGpu) {
+      if (software && !process.env.VK_DRIVER_FILES) {
+        throw new Error(`${TITLE} can't be told to take this software GPU`);
+      }
       ort = exported(await installed(TITLE, import('onnxruntime-node')));
-      // It finds out here, and not in the middle of the bench, whether there is a GPU for it.
-      const session = await open(identityModel('f32', [4]), 'cpu').catch((cause: Error) => {
-        const reason =
-          /([^:.]*adapter[^:.]*: [^\n]+)/i.exec(cause.message)?.[1] ?? cause.message.split('\n')[0];
-        throw new Error(`${TITLE} can't use the GPU here: ${reason.trim()}`, { cause });
-      });
-      // await session.release();
+      // So that it shows here, and not in the middle of the bench, whether there is a GPU for it.
+      try {
+        await (await open(identityModel('f32', [4]), 'cpu')).release();
+      } catch (cause) {
+        const { message } = cause as Error;
+        const reason = /Failed to get a WebGPU adapter: [^\n]+/.exec(message)?.[0] ?? message.split('\n')[0];
+        throw new Error(`${TITLE} can't use the GPU here: ${reason}`, { cause });
+      }
     },
 
     async prepare(problem: PeerProblem, aData: HostArray, bData: HostArray): Promise<PeerProduct> {

@@ -16,6 +16,8 @@ export interface PeerProblem {
 export interface PeerGpu {
   readonly device: GPUDevice;
   readonly gpu: GPU;
+  /** Whether the CPU does the work. */
+  readonly software: boolean;
 }
 
 export interface Peer {
