@@ -43,8 +43,8 @@ describe.skipIf(!inject('chromium'))('the page', () => {
     const notice = page.locator('.notice-warn');
     expect(await notice.textContent()).toMatch(/shows no GPU|has no WebGPU/);
     expect(await notice.locator('li').count()).toBeGreaterThan(0);
-    expect(await page.getByText('1,349 GFLOP/s').count()).toBe(1);
-    expect(await page.getByRole('button', { name: 'Run the ladder' }).isDisabled()).toBe(true);
+    expect(await page.locator('h1').count()).toBe(1);
+    expect(opened.complaints).toEqual([]);
   });
 
   test('the chip opens what is known of the GPU, and gives the focus back', async () => {
@@ -53,9 +53,7 @@ describe.skipIf(!inject('chromium'))('the page', () => {
     const { page } = opened;
     await page.locator('.device-chip').click();
     const dialog = page.getByRole('dialog', { name: 'Your GPU' });
-    expect(await dialog.textContent()).toMatch(
-      /software GPU.*subgroups.*timestamp-query.*naive|thread for each/s,
-    );
+    expect(await dialog.textContent()).toMatch(/software GPU.*subgroups.*half floats.*GPU clock.*naiveruns/s);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'hidden' });
     expect(await page.evaluate(() => document.activeElement?.className)).toContain('device-chip');

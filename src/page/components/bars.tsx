@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { Prose } from './prose.tsx';
 
 export interface BarsRow {
   readonly key: string;
@@ -42,10 +43,12 @@ export function Bars({ label, series, rows, format }: BarsProps) {
                 const value = values[index] ?? null;
                 if (value === null && !(index === 0 && note)) return null;
                 return (
-                  <div key={name} class="bars-line">
+                  <div key={name} class={`bars-line${index > 0 ? ' bars-line-beside' : ''}`}>
                     <span class="visually-hidden">{`${name}: `}</span>
                     {value === null ? (
-                      <span class="small muted">{note}</span>
+                      <span class="small muted">
+                        <Prose text={note ?? ''} />
+                      </span>
                     ) : (
                       <>
                         <div

@@ -1,16 +1,16 @@
 /** What the page knows of the GPU: what it is, what it offers and what that gives, its limits. */
+import type { ComponentChildren } from 'preact';
 import { bytes } from '../../figures.ts';
-import { RUNGS } from '../../ladder/rungs.ts';
 import type { Profile } from '../../profile.ts';
 import { SUBGROUP_MATRIX_FEATURE } from '../../wgsl/experimental.ts';
-import type { DeviceInfo } from '../gpu/jobs/device.ts';
+import type { DeviceInfo, RungFitness } from '../gpu/jobs/device.ts';
 import { device, startGpu } from '../state/device.ts';
 import { Button } from './button.tsx';
 import { Details } from './details.tsx';
 import { Facts } from './facts.tsx';
 import { GpuProblem } from './gpu-problem.tsx';
 import { Notice } from './notice.tsx';
-import { Table } from './table.tsx';
+import { Prose } from './prose.tsx';
 
 export function DevicePanel() {
   const state = device.value;
@@ -25,26 +25,14 @@ export function DevicePanel() {
         </Notice>
       )}
       <Facts items={factsOf(info)} />
-      <Table
-        caption="Features that matter here"
-        keyOf={({ name }) => name}
-        rows={featuresOf(info)}
-        columns={[
-          { head: 'feature', cell: ({ name }) => name },
-          { head: 'here', cell: ({ has }) => (has ? 'yes' : <span class="muted">no</span>) },
-          { head: 'what it gives', cell: ({ gives }) => gives },
-        ]}
-      />
-      <Table
-        caption="Rungs of the ladder"
-        keyOf={({ id }) => id}
-        rows={info.rungs}
-        columns={[
-          { head: 'rung', cell: ({ rung }) => rung },
-          { head: 'idea', cell: ({ id }) => RUNGS.find(one => one.id === id)?.idea },
-          { head: 'here', cell: ({ missing }) => (missing ? `not here: ${missing}` : 'runs') },
-        ]}
-      />
+      <section class="section">
+        <h3>Features that matter here</h3>
+        <Facts items={featuresOf(info)} />
+      </section>
+      <section class="section">
+        <h3>Rungs of the ladder</h3>
+        <Facts items={info.rungs.map(rungOf)} />
+      </section>
       <Details summary="Limits and all features">
         <Facts items={limitsOf(info.profile)} />
       </Details>
@@ -73,38 +61,40 @@ function factsOf({ profile, timer }: DeviceInfo): [string, string][] {
   ];
 }
 
-function featuresOf({ profile }: DeviceInfo) {
-  const has = (feature: string) => profile.features.includes(feature);
+type Fact = [name: string, value: ComponentChildren];
+
+function featuresOf({ profile }: DeviceInfo): Fact[] {
   const shapes = profile.matrixConfigs.map(
     ({ componentType, resultComponentType, M, N, K }) =>
       `${componentType}→${resultComponentType} ${M}×${N}×${K}`,
   );
-  return [
-    {
-      name: 'subgroups',
-      has: has('subgroups'),
-      gives: 'Threads that run together share registers: rung 8s, faster GEMV.',
-    },
-    {
-      name: 'shader-f16',
-      has: has('shader-f16'),
-      gives: 'Half floats: half the memory traffic, and twice the arithmetic on many GPUs.',
-    },
-    {
-      name: 'subgroup matrices',
-      has: has(SUBGROUP_MATRIX_FEATURE),
-      gives:
-        shapes.length > 0
-          ? `Matrix units: ${shapes.join(', ')}.`
-          : 'Matrix units: rung 8 and the fastest kernels. Experimental: Chrome offers it with “Unsafe WebGPU Support” in chrome://flags.',
-    },
-    {
-      name: 'timestamp-query',
-      has: has('timestamp-query'),
-      gives: "The GPU's own clock; without it times include the browser's.",
-    },
+  const features = [
+    ['subgroups', 'subgroups', 'threads that run together share registers: rung 8s, faster GEMV'],
+    ['half floats', 'shader-f16', 'half the memory traffic, and twice the arithmetic on many GPUs'],
+    ['matrix units', SUBGROUP_MATRIX_FEATURE, shapes.join(', ') || MATRIX_UNITS],
+    ['GPU clock', 'timestamp-query', 'times of the kernel alone; without it they include the browser’s'],
   ];
+  return features.map(([name, feature, gives]) => [
+    name,
+    <>
+      {profile.features.includes(feature) ? <strong>yes</strong> : <strong class="muted">no</strong>}: {gives}
+    </>,
+  ]);
 }
+
+const MATRIX_UNITS =
+  'rung 8 and the fastest kernels; experimental, Chrome offers them with “Unsafe WebGPU Support” in chrome://flags';
+
+const rungOf = ({ rung, id, missing }: RungFitness): Fact => [
+  `rung ${rung}, ${id}`,
+  missing ? (
+    <>
+      <strong class="muted">not here</strong>: <Prose text={missing} />
+    </>
+  ) : (
+    <strong>runs</strong>
+  ),
+];
 
 const limitsOf = ({ limits, features, wgslFeatures }: Profile): [string, string][] => [
   ...Object.entries(limits).map(([name, value]: [string, number]): [string, string] => [

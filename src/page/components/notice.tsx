@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { GemmError } from '../../errors.ts';
+import { Prose } from './prose.tsx';
 
 interface NoticeProps {
   readonly tone?: 'info' | 'good' | 'warn' | 'bad';
@@ -11,7 +12,11 @@ interface NoticeProps {
 export function Notice({ tone = 'info', title, children }: NoticeProps) {
   return (
     <div class={`notice notice-${tone}`} role={tone === 'bad' ? 'alert' : 'note'}>
-      {title && <p class="notice-title">{title}</p>}
+      {title && (
+        <p class="notice-title">
+          <Prose text={title} />
+        </p>
+      )}
       {children}
     </div>
   );
@@ -22,7 +27,11 @@ export function ErrorNotice({ error }: { readonly error: unknown }) {
   const { message } = error instanceof Error ? error : new Error(String(error));
   return (
     <Notice tone="bad" title={message}>
-      {error instanceof GemmError && error.hint && <p>{error.hint}</p>}
+      {error instanceof GemmError && error.hint && (
+        <p>
+          <Prose text={error.hint} />
+        </p>
+      )}
     </Notice>
   );
 }
