@@ -4,6 +4,7 @@
  *   npm run size      prints the table; fails over a limit, or where README.md states another one
  */
 import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
@@ -33,13 +34,22 @@ for (const { name, code, limit } of entries) {
   if (!readme.includes(statement)) fail(`README.md does not state the limit of size.json: ${statement}`);
 }
 
+/** What a page loads at once: the entry and the chunks it imports, without those that it imports when it needs them. */
 async function bundle(code: string): Promise<Uint8Array> {
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     stdin: { contents: code, resolveDir: process.cwd(), loader: 'ts' },
     alias: { webgemm: './src/index.ts' },
     ...{ bundle: true, minify: true, format: 'esm', target: 'es2023', write: false },
+    ...{ splitting: true, outdir: 'out', metafile: true },
   });
-  return outputFiles[0].contents;
+  const loaded = new Set(['out/stdin.js']);
+  for (const name of loaded) {
+    for (const { kind, path } of metafile.outputs[name].imports) {
+      if (kind === 'import-statement') loaded.add(path);
+    }
+  }
+  const chunks = outputFiles.filter(({ path }) => loaded.has(relative(process.cwd(), path)));
+  return Buffer.concat(chunks.map(({ contents }) => contents));
 }
 
 function fail(why: string): void {

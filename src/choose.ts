@@ -17,7 +17,9 @@ export interface Candidate {
   /** Milliseconds, estimated; good for comparing, not for quoting. */
   readonly estimateMs: number;
   /** Where the parameters come from. */
-  readonly source: 'measured' | 'default' | 'given';
+  readonly source: Suggestion['source'] | 'default' | 'given';
+  /** What tuning says of them, in a line; null where it says nothing. */
+  readonly note: string | null;
 }
 
 /** A kernel that was not considered further, and why, in a line. */
@@ -33,16 +35,30 @@ export interface Choice {
   readonly passedOver: readonly PassedOver[];
 }
 
-/** What tuning knows of a problem on a device: measured milliseconds of kernels with their parameters. */
-export type Measured = readonly { readonly kernel: string; readonly params: Params; readonly ms: number }[];
+/** What tuning knows: a kernel with parameters for a problem on a device. */
+export interface Suggestion {
+  readonly kernel: string;
+  readonly params: Params;
+  /**
+   * - `measured`: for this problem on this device.
+   * - `near`: for a similar problem on this device.
+   * - `shipped`: on a GPU of the same family, for this problem or a similar one.
+   * - `suggested`: what others found good on such GPUs. Orders a kernel's parameters, and says nothing against others.
+   */
+  readonly source: 'measured' | 'near' | 'shipped' | 'suggested';
+  /** Milliseconds that were measured, or follow from those of a similar problem; null where nothing was. */
+  readonly ms: number | null;
+  /** Where it comes from, in a line. */
+  readonly note: string;
+}
 
 export interface ChooseOptions {
   /** The only kernel to consider: if it can't serve, that is an error, never another kernel. */
   readonly force?: string;
   /** The only parameters to consider, with `force`. */
   readonly params?: Params;
-  /** Measurements of this problem on this device; they go before every estimate. */
-  readonly measured?: Measured;
+  /** What tuning knows of the problem, best first. What was measured goes before every estimate. */
+  readonly suggested?: readonly Suggestion[];
   readonly kernels?: readonly Kernel[];
 }
 
@@ -52,7 +68,7 @@ export interface ChooseOptions {
  * @throws GemmError `invalid-argument` for a forced kernel that there is none of, `unsupported` where none can serve
  */
 export function choose(problem: Problem, profile: Profile, options: ChooseOptions = {}): Choice {
-  const { force, kernels = KERNELS, measured = [] } = options;
+  const { force, kernels = KERNELS, suggested = [] } = options;
   const considered = force === undefined ? kernels : kernels.filter(({ name }) => name === force);
   if (considered.length === 0) {
     const names = kernels.map(({ name }) => name).join(', ');
@@ -66,7 +82,7 @@ export function choose(problem: Problem, profile: Profile, options: ChooseOption
       passedOver.push({ kernel: kernel.name, reason });
       continue;
     }
-    const found = candidateOf(kernel, problem, profile, options.params, measured);
+    const found = candidateOf(kernel, problem, profile, options.params, suggested);
     if (typeof found === 'string') passedOver.push({ kernel: kernel.name, reason: found });
     else ranked.push(found);
   }
@@ -74,8 +90,13 @@ export function choose(problem: Problem, profile: Profile, options: ChooseOption
     const reasons = passedOver.map(({ kernel, reason }) => `${kernel}: ${reason}`).join('; ');
     throw new GemmError('unsupported', force ? `kernel ${reasons}` : `no kernel can serve here. ${reasons}`);
   }
-  const known = (candidate: Candidate) => candidate.source === 'measured';
-  ranked.sort((x, y) => Number(known(y)) - Number(known(x)) || x.estimateMs - y.estimateMs);
+  const place = ({ kernel, params }: Candidate) => {
+    const index = suggested.findIndex(
+      it => it.kernel === kernel.name && it.params === params && it.ms !== null,
+    );
+    return index < 0 ? suggested.length : index;
+  };
+  ranked.sort((x, y) => place(x) - place(y) || x.estimateMs - y.estimateMs);
   return { ranked, passedOver };
 }
 
@@ -85,14 +106,13 @@ function candidateOf(
   problem: Problem,
   profile: Profile,
   given: Params | undefined,
-  measured: Measured,
+  suggested: readonly Suggestion[],
 ): Candidate | string {
-  const record = measured.filter(({ kernel: name }) => name === kernel.name).sort((x, y) => x.ms - y.ms)[0];
-  if (record && !given) {
-    const program = kernel.build(problem, profile, record.params);
-    if (brokenLimit(program, profile) === null) {
-      return { kernel, params: record.params, program, estimateMs: record.ms, source: 'measured' };
-    }
+  for (const { kernel: name, params, source, ms, note } of given ? [] : suggested) {
+    const program = name === kernel.name && fitting(kernel, problem, profile, params);
+    if (!program) continue;
+    const estimateMs = ms ?? kernel.estimate(problem, profile, params);
+    return { kernel, params, program, estimateMs, source, note };
   }
   let reason = 'no parameters fit the problem';
   const source = given ? 'given' : 'default';
@@ -100,9 +120,24 @@ function candidateOf(
     const program = kernel.build(problem, profile, params);
     const limit = brokenLimit(program, profile);
     if (limit === null) {
-      return { kernel, params, program, estimateMs: kernel.estimate(problem, profile, params), source };
+      const estimateMs = kernel.estimate(problem, profile, params);
+      return { kernel, params, program, estimateMs, source, note: null };
     }
     reason = limit;
   }
   return reason;
+}
+
+/** The program for parameters that were good elsewhere; null where this version, problem or device can't take them. */
+function fitting(kernel: Kernel, problem: Problem, profile: Profile, params: Params): Program | null {
+  const [usual] = kernel.candidates(problem, profile);
+  const names = (of: Params = {}) => Object.keys(of).sort().join();
+  if (names(params) !== names(usual)) return null;
+  try {
+    const program = kernel.build(problem, profile, params);
+    return brokenLimit(program, profile) === null ? program : null;
+  } catch (error) {
+    if (error instanceof GemmError) return null;
+    throw error;
+  }
 }

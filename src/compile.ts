@@ -1,5 +1,12 @@
 /** From a problem to a program that works on this device: chosen, compiled, and checked on its first use. */
-import { type Candidate, type Choice, type ChooseOptions, choose, type PassedOver } from './choose.ts';
+import {
+  type Candidate,
+  type Choice,
+  type ChooseOptions,
+  choose,
+  type PassedOver,
+  type Suggestion,
+} from './choose.ts';
 import { checkExpression } from './device/expression.ts';
 import { pipelineOf } from './device/pipelines.ts';
 import { ScratchPool } from './device/scratch.ts';
@@ -12,6 +19,9 @@ import { selfCheck } from './selfcheck.ts';
 
 export type KernelOptions = Pick<ChooseOptions, 'force' | 'params'>;
 
+/** What tuning knows of a problem on the device, best first. */
+export type Suggest = (problem: Problem) => readonly Suggestion[];
+
 /** What is known of a device, and shared by all plans of a Gemm. */
 export class Compiler {
   readonly device: GPUDevice;
@@ -22,13 +32,15 @@ export class Compiler {
   readonly nothing: GPUBuffer;
   destroyed = false;
   readonly #kernels: readonly Kernel[];
+  readonly #suggest: Suggest;
   /** Programs that failed to compile or computed wrong results on this device, and what happened. */
   readonly #setAside = new Map<string, string>();
 
-  constructor(device: GPUDevice, profile: Profile, kernels: readonly Kernel[]) {
+  constructor(device: GPUDevice, profile: Profile, kernels: readonly Kernel[], suggest: Suggest) {
     this.device = device;
     this.profile = profile;
     this.#kernels = kernels;
+    this.#suggest = suggest;
     this.scratch = new ScratchPool(device);
     this.pace = new Pace(profile.software);
     this.nothing = device.createBuffer({ label: 'webgemm nothing', size: 16, usage: GPUBufferUsage.STORAGE });
@@ -46,7 +58,8 @@ export class Compiler {
    * @throws GemmError `unsupported` where none works, `compilation-failed` where the caller's expression is wrong
    */
   async select(problem: Problem, options: KernelOptions): Promise<Choice> {
-    const choice = choose(problem, this.profile, { ...options, kernels: this.#kernels });
+    const suggested = this.#suggest(problem);
+    const choice = choose(problem, this.profile, { ...options, kernels: this.#kernels, suggested });
     if (problem.epilogue) await checkExpression(this.device, problem);
     const passedOver: PassedOver[] = [...choice.passedOver];
     for (const [index, candidate] of choice.ranked.entries()) {

@@ -14,8 +14,14 @@ export interface Explanation {
   readonly kernel: string | null;
   /** The kernel's parameters, such as its tile sizes. */
   readonly params: Params;
-  /** `measured`: tuned for this problem and device. `default`: the first parameters that fit. `given`: by the caller. */
+  /**
+   * Where the parameters come from. `measured`: tuned for this problem on this device. `near`: for a similar one.
+   * `shipped`: tuned on a GPU of the same family. `suggested`: others found them good on such GPUs. `default`: the first
+   * that fit. `given`: by the caller.
+   */
   readonly source: Candidate['source'] | null;
+  /** What was tuned, in a line, such as "tuned for 512×512×512 on this device"; null where nothing was. */
+  readonly tuning: string | null;
   /** Milliseconds: measured by the tuner, else estimated; good for comparing kernels. */
   readonly expectedMs: number | null;
   /** Floating-point (or integer) operations. */
@@ -69,6 +75,7 @@ export function explain({
     kernel: chosen?.kernel.name ?? null,
     params: chosen?.params ?? {},
     source: chosen?.source ?? null,
+    tuning: chosen?.note ?? null,
     expectedMs: chosen ? expectedMs : null,
     operations: operations(problem),
     scratchBytes: Object.values(scratch).reduce((sum, bytes) => sum + bytes, 0),
@@ -90,15 +97,25 @@ export const describeParams = (params: Params): string =>
     .map(([name, value]) => `${name} ${value}`)
     .join(', ');
 
+/** How the expected time is known. */
+const EXPECTED: Readonly<Record<Candidate['source'], string>> = {
+  measured: 'measured',
+  near: 'near a measured one',
+  shipped: 'measured on a GPU of this kind',
+  suggested: 'estimated',
+  default: 'estimated',
+  given: 'estimated',
+};
+
 function render(explanation: Omit<Explanation, 'toString'>, chosen: Candidate | undefined): string {
   const { problem, device, alternatives, passedOver, expectedMs, scratch, passes, pieces } = explanation;
   if (!chosen) return `${problem} on ${device}: nothing to compute`;
   const time = (ms: number) => `${ms.toPrecision(3)} ms`;
-  const how = chosen.source === 'measured' ? 'measured' : 'estimated';
+  const how = EXPECTED[chosen.source];
   return [
     `${problem} on ${device}`,
     `  kernel       ${chosen.kernel.name}: ${chosen.kernel.idea}`,
-    `  parameters   ${describeParams(chosen.params)} (${chosen.source})`,
+    `  parameters   ${describeParams(chosen.params)} (${chosen.note ?? chosen.source})`,
     `  expected     ${time(expectedMs ?? 0)} (${how})`,
     ...(pieces > 1 ? [`  pieces       ${pieces}, so that every operand fits into a binding`] : []),
     `  passes       ${summary(passes)}`,

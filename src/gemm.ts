@@ -9,6 +9,10 @@ import { explanationOf, outlineParts } from './parts.ts';
 import { kernelOptions, makePlan, type Plan, type PlanOptions } from './plan.ts';
 import { normalize, type OutputType, type Problem, type ProblemOptions } from './problem.ts';
 import { type Profile, type ProfileLimits, profileOf } from './profile.ts';
+import { Knowledge, type TuningSource } from './tuning/knowledge.ts';
+import type { TuningRecord } from './tuning/record.ts';
+import type { TuningStore } from './tuning/store.ts';
+import type { TuneOptions } from './tuning/tune.ts';
 
 /** What a Gemm may be told of its device; all of it can be left out. */
 export interface GemmOptions {
@@ -20,6 +24,11 @@ export interface GemmOptions {
   readonly profile?: Profile;
   /** The kernels to choose from; all of the library's if left out. */
   readonly kernels?: readonly Kernel[];
+  /**
+   * What tuning found on this device: a record, a store of records, or several. What `gemm.tune` finds goes to the first
+   * store. In a browser it is `indexedDBStore()` if left out; an empty list knows nothing and keeps nothing.
+   */
+  readonly tuning?: TuningSource | readonly TuningSource[];
   /** Limits to stay under that are lower than the device's own, such as a smaller `maxStorageBufferBindingSize`. */
   readonly limits?: Partial<ProfileLimits>;
 }
@@ -31,15 +40,21 @@ export class Gemm {
   /** What the device offers, as the choice of kernels sees it. */
   readonly profile: Profile;
   readonly #kernels: readonly Kernel[];
+  readonly #knowledge: Knowledge;
   readonly #compiler: Compiler;
 
-  constructor(device: GPUDevice, options: GemmOptions = {}) {
+  /** Gemms are made by createGemm(). */
+  constructor(device: GPUDevice, profile: Profile, kernels: readonly Kernel[], knowledge: Knowledge) {
     this.device = device;
-    const wgslFeatures = options.wgslFeatures ?? globalThis.navigator?.gpu?.wgslLanguageFeatures ?? [];
-    const profile = options.profile ?? profileOf(device, wgslFeatures, options.adapterInfo);
-    this.profile = { ...profile, limits: lowered(profile.limits, options.limits) };
-    this.#kernels = options.kernels ?? KERNELS;
-    this.#compiler = new Compiler(device, this.profile, this.#kernels);
+    this.profile = profile;
+    this.#kernels = kernels;
+    this.#knowledge = knowledge;
+    this.#compiler = new Compiler(device, profile, kernels, problem => knowledge.suggest(problem));
+  }
+
+  /** Tuning that could not be used, such as another GPU's, or could not be kept, each with the reason in a line. */
+  get ignoredTuning(): readonly string[] {
+    return this.#knowledge.ignored;
   }
 
   /** Bytes of scratch memory that the plans of this Gemm hold together. */
@@ -64,8 +79,40 @@ export class Gemm {
   /** What `plan` would choose, without compiling or trying anything. */
   explain(options: ProblemOptions, planOptions: PlanOptions = {}): Explanation {
     const problem = normalize(options);
-    const chosen = { ...kernelOptions(planOptions), kernels: this.#kernels };
+    const suggest = (piece: Problem) => this.#knowledge.suggest(piece);
+    const chosen = { ...kernelOptions(planOptions), kernels: this.#kernels, suggest };
     return explanationOf(problem, this.profile, outlineParts(problem, this.profile, chosen));
+  }
+
+  /**
+   * Finds the fastest kernel and parameters for problems on this device, by trying. Every candidate is verified before it
+   * is timed; those that fail are passed over. Plans that are made afterwards use what was found, also for similar
+   * problems. Nothing else should use the GPU meanwhile.
+   *
+   * @returns what was found, also where `signal` ended it; saved to `store`, or to the first store of GemmOptions.tuning
+   *
+   * @throws GemmError as `plan` for the problems, and `device-lost`: what was found until then is used and saved
+   */
+  tune(
+    problems: ProblemOptions | readonly ProblemOptions[],
+    { store, ...options }: TuneOptions & { readonly store?: TuningStore } = {},
+  ): Promise<TuningRecord> {
+    const input = {
+      device: this.device,
+      profile: this.profile,
+      kernels: this.#kernels,
+      suggest: (problem: Problem) => this.#knowledge.suggest(problem),
+    };
+    return whileAlive(this.device, async () => {
+      this.#checkUsable();
+      const normalized = [problems].flat().map(problem => normalize(problem as ProblemOptions));
+      // Loaded when it is needed: a page that tunes nothing does without it.
+      const { tune } = await import('./tuning/tune.ts');
+      return tune(normalized, input, {
+        ...options,
+        onRecord: record => this.#knowledge.learn(record, store),
+      });
+    });
   }
 
   /**
@@ -101,10 +148,20 @@ export class Gemm {
 /**
  * A Gemm for a device.
  *
- * @throws GemmError `device-lost`
+ * @throws GemmError `device-lost`, `invalid-file` for a tuning record that is none
  */
 export const createGemm = (device: GPUDevice, options: GemmOptions = {}): Promise<Gemm> =>
-  whileAlive(device, async () => new Gemm(device, options));
+  whileAlive(device, async () => {
+    const profile = profileFor(device, options);
+    const knowledge = await Knowledge.load(profile, options.tuning);
+    return new Gemm(device, profile, options.kernels ?? KERNELS, knowledge);
+  });
+
+function profileFor(device: GPUDevice, { profile, wgslFeatures, adapterInfo, limits }: GemmOptions): Profile {
+  const known = wgslFeatures ?? globalThis.navigator?.gpu?.wgslLanguageFeatures ?? [];
+  const whole = profile ?? profileOf(device, known, adapterInfo);
+  return { ...whole, limits: lowered(whole.limits, limits) };
+}
 
 /** The device's limits, or the lower ones that were asked for. */
 function lowered(limits: ProfileLimits, asked: Partial<ProfileLimits> = {}): ProfileLimits {

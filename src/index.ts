@@ -3,7 +3,7 @@
  *
  * @module webgemm
  */
-export type { Candidate, PassedOver } from './choose.ts';
+export type { Candidate, PassedOver, Suggestion } from './choose.ts';
 export { requestDevice } from './device/request.ts';
 export { GEMM_ERROR_CODES, GemmError, type GemmErrorCode } from './errors.ts';
 export type { Explanation } from './explain.ts';
@@ -28,3 +28,15 @@ export type {
 } from './problem.ts';
 export { type MatrixConfig, type Profile, type ProfileLimits, profileOf, type Scalar } from './profile.ts';
 export type { Binding, Pass, Program } from './program.ts';
+export type { TuningSource } from './tuning/knowledge.ts';
+export {
+  readTuningRecord,
+  type TunedProblem,
+  type TuningAdapter,
+  type TuningEntry,
+  type TuningRecord,
+} from './tuning/record.ts';
+export type { Measured, SearchProgress, SearchResult, Tried } from './tuning/search.ts';
+export { memoryStore, type TuningStore } from './tuning/store.ts';
+export { indexedDBStore } from './tuning/store-indexeddb.ts';
+export type { TuneOptions, TuneProgress, TuneResult } from './tuning/tune.ts';

@@ -1,7 +1,7 @@
 /** matmul() for those who have no device: it opens one, keeps it, and opens another one if it is lost. */
 import { requestDevice } from './device/request.ts';
 import { GemmError } from './errors.ts';
-import { Gemm } from './gemm.ts';
+import { createGemm, type Gemm } from './gemm.ts';
 import type { Matrix, OptionsFor, Product } from './host.ts';
 import type { OutputType } from './problem.ts';
 
@@ -56,7 +56,10 @@ async function open(): Promise<Opened> {
   if (!adapter)
     throw new GemmError('no-gpu', 'WebGPU has no adapter here', 'Check the browser and its GPU settings.');
   const device = await requestDevice(adapter);
-  const gemm = new Gemm(device, { adapterInfo: adapter.info, wgslFeatures: gpu.wgslLanguageFeatures });
+  const gemm = await createGemm(device, {
+    adapterInfo: adapter.info,
+    wgslFeatures: gpu.wgslLanguageFeatures,
+  });
   return { gemm, close: () => device.destroy() };
 }
 
@@ -68,12 +71,14 @@ async function openInNode(): Promise<Opened> {
       'Use a browser with WebGPU, on a page that comes through https or from localhost.',
     );
   }
-  // Named so that a browser's bundler does not follow it: it is for Node alone.
-  const file = `./node/gpu.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`;
-  const node: Promise<typeof import('./node/gpu.ts')> = import(
-    /* @vite-ignore */ /* webpackIgnore: true */ file
-  );
-  const { openGpu } = await node.catch(cause => {
+  // Named so that a browser's bundler does not follow them: they are for Node alone.
+  const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  const files = [`./node/gpu.${ending}`, `./node/store-file.${ending}`] as const;
+  const node: Promise<[typeof import('./node/gpu.ts'), typeof import('./node/store-file.ts')]> = Promise.all([
+    import(/* @vite-ignore */ /* webpackIgnore: true */ files[0]),
+    import(/* @vite-ignore */ /* webpackIgnore: true */ files[1]),
+  ]);
+  const [{ openGpu }, { fileStore }] = await node.catch(cause => {
     throw new GemmError(
       'no-gpu',
       `webgemm's part for Node can't be loaded: ${cause.message}`,
@@ -82,5 +87,5 @@ async function openInNode(): Promise<Opened> {
     );
   });
   const { device, profile, close } = await openGpu();
-  return { gemm: new Gemm(device, { profile }), close };
+  return { gemm: await createGemm(device, { profile, tuning: fileStore() }), close };
 }

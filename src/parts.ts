@@ -1,7 +1,7 @@
 /** The pieces of a plan, each with the kernel that was chosen for it, and what they need to run. */
 import { type Piece, split, sumsBytes } from './bands.ts';
 import { type Choice, type ChooseOptions, choose } from './choose.ts';
-import type { Compiler, KernelOptions } from './compile.ts';
+import type { Compiler, KernelOptions, Suggest } from './compile.ts';
 import { type Bound, Executable } from './device/executable.ts';
 import { type Explanation, explain } from './explain.ts';
 import { reducePass } from './kernels/reduce.ts';
@@ -47,9 +47,14 @@ export async function selectPart(compiler: Compiler, piece: Piece, options: Kern
 }
 
 /** The parts of a problem as they would be chosen, without a device. */
-export function outlineParts(problem: Problem, profile: Profile, options: ChooseOptions): readonly Part[] {
+export function outlineParts(
+  problem: Problem,
+  profile: Profile,
+  { suggest, ...options }: Omit<ChooseOptions, 'suggested'> & { readonly suggest: Suggest },
+): readonly Part[] {
+  const chosen = (piece: Problem) => choose(piece, profile, { ...options, suggested: suggest(piece) });
   return split(problem, profile.limits).map(piece =>
-    partOf(piece, piece.step === 'finish' ? null : choose(piece.problem, profile, options)),
+    partOf(piece, piece.step === 'finish' ? null : chosen(piece.problem)),
   );
 }
 

@@ -20,6 +20,8 @@ export interface Kernel {
   rejects(problem: Problem, profile: Profile): string | null;
   /** Parameters worth trying, the best guess first. Never empty where the kernel serves. */
   candidates(problem: Problem, profile: Profile): readonly Params[];
+  /** Parameters that the tuner may try beside those, in any order; nothing else is tried where it is left out. */
+  space?(problem: Problem, profile: Profile): readonly Params[];
   /** How it computes, as far as its error depends on that. */
   arithmetic(problem: Problem): Arithmetic;
   /** Estimated milliseconds, for comparing kernels; how it is made up is said in choose.ts. */

@@ -3,7 +3,7 @@
  * kernel or an estimate changes, the difference of this file is what it means for everybody's devices.
  */
 import { describe, expect, test } from 'vitest';
-import { choose } from '../../src/choose.ts';
+import { choose, type Suggestion } from '../../src/choose.ts';
 import type { GemmError } from '../../src/errors.ts';
 import { KERNELS } from '../../src/kernels/index.ts';
 import type { Kernel } from '../../src/kernels/kernel.ts';
@@ -210,20 +210,53 @@ describe('a forced kernel', () => {
   });
 });
 
-describe('measurements', () => {
+describe('what tuning suggests', () => {
   const problem = normalize(PROBLEMS['f32 1024']);
+  const parameters = (name: string) =>
+    KERNELS.find(kernel => kernel.name === name)!
+      .candidates(problem, NVIDIA)
+      .at(-1)!;
+  const suggestion = (kernel: string, more: Partial<Suggestion> = {}): Suggestion => ({
+    ...{ kernel, params: parameters(kernel), source: 'measured', ms: 2, note: 'tuned' },
+    ...more,
+  });
 
-  test('go before every estimate, fastest first', () => {
-    const measured = [
-      { kernel: 'plain', params: { tile: 16 }, ms: 2 },
-      { kernel: 'split-k', params: { slices: 4 }, ms: 3 },
-    ];
-    const { ranked } = choose(problem, NVIDIA, { measured });
+  test('goes before every estimate, in its order', () => {
+    const suggested = [suggestion('plain'), suggestion('split-k', { source: 'near', ms: 1 })];
+    const { ranked } = choose(problem, NVIDIA, { suggested });
     expect(ranked[0]).toMatchObject({ kernel: { name: 'plain' }, source: 'measured', estimateMs: 2 });
     expect(ranked[1]).toMatchObject({
-      kernel: { name: 'split-k' },
-      params: { slices: 4 },
-      source: 'measured',
+      ...{ kernel: { name: 'split-k' }, params: parameters('split-k') },
+      ...{ source: 'near', note: 'tuned' },
     });
+  });
+
+  test("orders a kernel's parameters only, where nothing was measured", () => {
+    const suggested = [suggestion('register-tile', { source: 'suggested', ms: null })];
+    const { ranked } = choose(problem, NVIDIA, { suggested });
+    const [before] = choose(problem, NVIDIA).ranked;
+    expect(ranked[0].kernel.name).toBe(before.kernel.name);
+    const tile = ranked.find(({ kernel }) => kernel.name === 'register-tile');
+    expect(tile).toMatchObject({ params: parameters('register-tile'), source: 'suggested' });
+  });
+
+  test("is left out where the kernel can't take it", () => {
+    const suggested = [
+      suggestion('register-tile', { params: { magic: 7 } }),
+      suggestion('register-tile', { params: { ...parameters('register-tile'), tm: 3 } }),
+      suggestion('register-tile', { params: { bm: 512, bn: 512, bk: 64, tm: 4, tn: 4, slices: 1 } }),
+      suggestion('gemv', { params: { lanes: 32, slices: 1 } }),
+      suggestion('a kernel of tomorrow'),
+    ];
+    const { ranked, passedOver } = choose(problem, NVIDIA, { suggested });
+    expect(ranked.map(({ source }) => source)).toEqual(ranked.map(() => 'default'));
+    expect(passedOver.map(({ kernel }) => kernel)).toContain('gemv');
+  });
+
+  test('gives way to parameters that are given', () => {
+    const suggested = [suggestion('plain')];
+    const params = parameters('plain');
+    const { ranked } = choose(problem, NVIDIA, { suggested, force: 'plain', params });
+    expect(ranked).toMatchObject([{ source: 'given', note: null }]);
   });
 });

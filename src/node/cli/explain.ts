@@ -6,6 +6,8 @@ import { KERNELS } from '../../kernels/index.ts';
 import { explanationOf, outlineParts, shadersOf } from '../../parts.ts';
 import { type Accuracy, type Activation, normalize, type ProblemOptions } from '../../problem.ts';
 import { DEFAULT_LIMITS, type Profile } from '../../profile.ts';
+import { Knowledge } from '../../tuning/knowledge.ts';
+import { fileStore } from '../store-file.ts';
 import { type GpuOptions, openOptions, sizeOf, withGpuOptions } from './options.ts';
 import { fileError } from './output.ts';
 import { withGpu } from './session.ts';
@@ -55,8 +57,11 @@ export function explainCommand(): Command {
       file === undefined
         ? await withGpu(openOptions(options), async opened => opened.profile)
         : readProfile(file);
+    const knowledge = await Knowledge.load(profile, fileStore());
+    for (const reason of knowledge.ignored) process.stderr.write(`webgemm: ${reason}\n`);
     const parts = outlineParts(problem, profile, {
       kernels: KERNELS,
+      suggest: piece => knowledge.suggest(piece),
       ...(kernel === undefined ? {} : { force: kernel }),
     });
     const explanation = explanationOf(problem, profile, parts);

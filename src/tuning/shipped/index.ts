@@ -1,0 +1,3 @@
+import type { ShippedTable } from '../shipped.ts';
+
+export const TABLES: readonly ShippedTable[] = [];
