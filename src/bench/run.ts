@@ -3,7 +3,12 @@
  * all of it is measured without a pause, because a GPU's clock falls while the CPU works (measure/measure.ts).
  */
 import type { Gemm } from '../gemm.ts';
-import { type MeasureOptions, measureTogether, sampleTogether } from '../measure/measure.ts';
+import {
+  type Measurement,
+  type MeasureOptions,
+  measureTogether,
+  sampleTogether,
+} from '../measure/measure.ts';
 import type { Timer } from '../measure/timer.ts';
 import { TrialOperands } from '../trial/operands.ts';
 import { Reference } from '../trial/reference.ts';
@@ -60,7 +65,9 @@ export async function bench(gemm: Gemm, options: BenchOptions): Promise<readonly
           add(job, { ...blankOf(job, 'ours', 'webgemm'), failure: (error as Error).message });
         }
       }
-      for (const { entry, result } of await measureGroup(gemm, entries, options)) add(entry.job, result);
+      const measured = await measureGroup(gemm, entries, options);
+      options.signal?.throwIfAborted();
+      for (const { entry, result } of measured) add(entry.job, result);
     } finally {
       for (const { ours, rivals } of entries) {
         ours.trial?.destroy();
@@ -103,10 +110,13 @@ async function measureGroup(
   const ready = entries.filter(({ ours }) => ours.trial);
   for (const { job } of ready) onPhase?.(job, 'measuring', '');
   const options = { ...times, ...(signal ? { signal } : {}) };
-  const stamped = await measureTogether(
-    timer,
-    ready.map(({ ours }) => ours.trial!),
-    options,
+  const stamped = await orReason(
+    ready,
+    measureTogether(
+      timer,
+      ready.map(({ ours }) => ours.trial!),
+      options,
+    ),
   );
   for (const entry of entries) {
     const { ours, operands } = entry;
@@ -126,9 +136,12 @@ async function measureGroup(
       ...(ours.trial ? [{ result: ours.result, product: asProduct(device, ours.trial) }] : []),
       ...rivals.filter(({ product }) => product),
     ];
-    const measured = await sampleTogether(
-      contestants.map(({ product }) => byWallClock(product!, operands.problem)),
-      warm,
+    const measured = await orReason(
+      contestants,
+      sampleTogether(
+        contestants.map(({ product }) => byWallClock(product!, operands.problem)),
+        warm,
+      ),
     );
     contestants.forEach(({ result }, i) => {
       found.push({ entry, result: { ...result, ...timed(measured[i], operands), timer: 'wall-clock' } });
@@ -138,11 +151,15 @@ async function measureGroup(
   return found;
 }
 
-const timed = ({ ms, spread }: { ms: number; spread: number }, { problem }: TrialOperands) => ({
-  ms,
-  spread,
-  ...speedOf(problem, ms),
-});
+/** What can't be measured, such as on a device that was lost, is a reason for all that were measured together. */
+const orReason = (works: readonly unknown[], measured: Promise<Measurement[]>) =>
+  measured.catch((error: Error) => works.map(() => error));
+
+function timed(measured: Measurement | Error, { problem }: TrialOperands): Partial<BenchResult> {
+  if (measured instanceof Error) return { failure: measured.message };
+  const { ms, spread } = measured;
+  return { ms, spread, ...speedOf(problem, ms) };
+}
 
 /** Jobs in their order, in groups whose operands fit into so many bytes; at least one in each. */
 function groups(jobs: readonly Job[], memory: number): readonly (readonly Job[])[] {

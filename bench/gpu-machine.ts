@@ -1,0 +1,168 @@
+/**
+ * What a GPU machine runs: ceilings, the library on every shape of the table, the ladder, peers; one record out. It is
+ * written again after each result, so that whatever ends the run leaves what was measured until then.
+ *
+ *   node gpu-machine.mjs --out record.json [--budget SECONDS] [--machine WORD] [--adapter NAME] [--shapes LIST]
+ *     [--ladder SIZE] [--peers all | tensorflow,jax,…] [--cublas FILE]
+ *
+ * bench/pack-peers.sh makes gpu-machine.mjs and puts beside it what the peers need. --cublas takes the lines of JSON
+ * that the vendor's library was timed with on the same machine. Work is ordered by importance; what the budget (520
+ * seconds if left out) has no room for is left out, and the record says so.
+ */
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import manifest from '../package.json' with { type: 'json' };
+import { bytesOf, type Job, problemOf } from '../src/bench/job.ts';
+import type { Peer } from '../src/bench/peer.ts';
+import { type BenchResult, benchRecord, blankResult } from '../src/bench/record.ts';
+import { bench } from '../src/bench/run.ts';
+import { createGemm } from '../src/gemm.ts';
+import { climb } from '../src/ladder/climb.ts';
+import { RUNGS } from '../src/ladder/rungs.ts';
+import { createTimer } from '../src/measure/timer.ts';
+import { OutputFile } from '../src/node/cli/output.ts';
+import { type OpenGpu, openGpu } from '../src/node/gpu.ts';
+import { parseShapes, type TrialShape } from '../src/trial/shapes.ts';
+import { measureCeilings } from './ceilings.ts';
+import { readCublas } from './cublas.ts';
+import { awake } from './peers/node.ts';
+import { openPeers } from './peers/open.ts';
+
+/** The most important first: where the budget ends, the rest is left out. */
+const ORDER = 'square,odd,2048x4096x4096,language-models,transposes,batched,deep,tall';
+
+/** Milliseconds that the last group of jobs with peers may take after the last one was begun. */
+const RESERVE = 40_000;
+
+const { values } = parseArgs({
+  options: {
+    out: { type: 'string' },
+    budget: { type: 'string', default: '520' },
+    machine: { type: 'string' },
+    adapter: { type: 'string' },
+    shapes: { type: 'string', default: ORDER },
+    ladder: { type: 'string', default: '4096' },
+    peers: { type: 'string' },
+    cublas: { type: 'string' },
+  },
+});
+if (!values.out) throw new Error('--out FILE is missing');
+const out = values.out;
+const results: BenchResult[] = values.cublas ? [...readCublas(readFileSync(values.cublas, 'utf8'))] : [];
+const versions: Record<string, string> = { webgemm: manifest.version, node: process.versions.node };
+const opened = await openGpu(values.adapter ? { adapter: values.adapter } : {});
+await awake(() => run(opened));
+opened.close();
+// A peer may leave timers and channels behind.
+process.exit(0);
+
+async function run({ device, profile, runtime, gpu }: OpenGpu): Promise<void> {
+  if (runtime.dawn) versions.dawn = runtime.dawn;
+  const gemm = await createGemm(device, { profile });
+  const timer = await createTimer(device);
+  const end = Number(values.budget) * 1000;
+  const deadline = end - RESERVE;
+  const short = { minWarmUp: 0, maxWarmUp: 0, minTime: 20 };
+  const times = profile.software ? short : { minTime: 200 };
+  const jobs = jobsOf(parseShapes(values.shapes));
+  const save = (...more: readonly BenchResult[]) => {
+    results.push(...more);
+    const machine = values.machine ?? profile.device;
+    const record = benchRecord({ machine, profile, runtime, versions, results });
+    new OutputFile(out).write(`${JSON.stringify(record, null, 1)}\n`);
+    for (const it of more) console.error(`${Math.round(performance.now() / 1000)} s  ${lineOf(it)}`);
+  };
+
+  await step('ceilings', async () => save(...(await measureCeilings(device, profile, timer, times))));
+  const onResult = (result: BenchResult) => save(result);
+  await step('ours', () => bench(gemm, { jobs, timer, times, deadline, onResult }));
+  await step('ladder', async () => {
+    if (performance.now() > deadline) throw new Error('there was no time left for it');
+    const size = Number(values.ladder);
+    const { m, n, k } = { m: size, n: size, k: size };
+    const { minTime } = times;
+    const { rungs, timer } = await climb(device, { shape: { m, n, k }, rungs: RUNGS, profile, minTime });
+    save(
+      ...rungs.map(({ id, gflops, ms, spread, relErr, worst, reason }) => ({
+        ...{ ...blankResult('ladder', id), dtype: 'f32' as const, shape: [m, n, k] as const },
+        ...{ ms, spread, relErr, worst, tflops: gflops === null ? null : gflops / 1000 },
+        ...{ timer: timer.kind, robustness: true, failure: reason },
+      })),
+    );
+  });
+  if (values.peers !== undefined) {
+    await step('peers', async () => {
+      const { peers, failures } = await openPeers(values.peers!, {
+        ...{ device, gpu, software: profile.software },
+      });
+      save(...failures);
+      for (const { name, version } of peers) versions[name] = version;
+      await beside(peers, jobs);
+    });
+  }
+  timer.destroy();
+
+  async function beside(peers: readonly Peer[], all: readonly Job[]): Promise<void> {
+    const plain = all.filter(({ accuracy, dtype }) => accuracy === 'f32' && dtype !== 'i8');
+    const minTime = profile.software ? 20 : 100;
+    // In small groups, so that what is measured last is near the deadline.
+    for (let first = 0; first < plain.length; first += 8) {
+      const some = plain.slice(first, first + 8);
+      await bench(gemm, {
+        ...{ jobs: some, peers, timer, deadline, times: { ...times, minTime } },
+        onResult: result => {
+          if (result.group === 'peer' || result.timer === 'wall-clock' || result.failure) save(result);
+        },
+      });
+    }
+    for (const peer of peers) peer.close();
+  }
+
+  /** A part of the run that fails is a result with its reason. */
+  async function step(name: string, work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      const group = name === 'ceilings' ? 'ceiling' : name === 'ladder' ? 'ladder' : 'ours';
+      save({ ...blankResult(group, name), failure: (error as Error).message });
+    }
+  }
+}
+
+/** Every shape in f32 and f16, the squares in strict f32 as well, and 4096³ in i8. */
+function jobsOf(shapes: readonly TrialShape[]): readonly Job[] {
+  const all = shapes.flatMap(shape => {
+    const { m, n, k, batch = 1 } = shape;
+    const square = m === n && n === k && batch === 1;
+    const jobs: Job[] = [
+      { shape, dtype: 'f32', accuracy: 'f32' },
+      ...(square ? [{ shape, dtype: 'f32', accuracy: 'strict' } as const] : []),
+      { shape, dtype: 'f16', accuracy: 'f32' },
+      ...(square && (m === 4096 || m === 128) ? [{ shape, dtype: 'i8', accuracy: 'f32' } as const] : []),
+    ];
+    return jobs;
+  });
+  // What takes the CPU longest to check comes last.
+  const huge = (job: Job) => Number(bytesOf(problemOf(job)) > 2 ** 30);
+  return all.sort((x, y) => huge(x) - huge(y));
+}
+
+function lineOf({
+  group,
+  name,
+  dtype,
+  accuracy,
+  shape,
+  batch,
+  tflops,
+  gbps,
+  relErr,
+  kernel,
+  failure,
+}: BenchResult) {
+  const figure = tflops ? `${tflops.toPrecision(4)} TFLOP/s` : gbps ? `${gbps.toPrecision(4)} GB/s` : '';
+  const what = shape ? `${batch > 1 ? `${batch} × ` : ''}${shape.join('×')}` : '';
+  return [group, name, what, dtype, accuracy, kernel, figure, relErr?.toExponential(1), failure]
+    .filter(Boolean)
+    .join('  ');
+}
