@@ -23,6 +23,21 @@ export interface MemoryArray {
   readonly transposed?: boolean;
 }
 
+/** The cell that a number of an array in global memory is. */
+export function cellOf(
+  { operand, line, vector, transposed }: MemoryArray,
+  shape: Shape,
+  number: number,
+): number {
+  if (!transposed) return number;
+  const length = line * vector;
+  return (number % length) * columnsOf(operand, shape) + Math.floor(number / length);
+}
+
+/** Columns of a matrix: cells are counted along rows. */
+export const columnsOf = (operand: MemoryArray['operand'], { n, k }: Shape): number =>
+  operand === 'A' ? k : n;
+
 /** One load or store, done by all threads of the workgroup at once. */
 export interface Instruction {
   readonly array: string;
@@ -107,16 +122,12 @@ class Machine {
 
   /** The cells that lie at an index of an array. */
   cellsAt(name: string, at: number): Int32Array {
-    const { memory, vector, line, transposed, operand } = this.mapping.arrays[name];
+    const array = this.mapping.arrays[name];
+    const { memory, vector } = array;
     const first = at * vector;
     if (memory !== 'global') return this.contents[name].slice(first, first + vector);
-    const across = operand === 'A' ? this.shape.k : this.shape.n;
-    const length = line * vector;
     const cells = new Int32Array(vector);
-    for (let i = 0; i < vector; i++) {
-      const e = first + i;
-      cells[i] = transposed ? (e % length) * across + Math.floor(e / length) : e;
-    }
+    for (let i = 0; i < vector; i++) cells[i] = cellOf(array, this.shape, first + i);
     return cells;
   }
 }

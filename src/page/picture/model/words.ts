@@ -1,0 +1,139 @@
+/** What happens in a step, in plain words and numbers. */
+import { distinct, patternOf, SECTOR, type Transaction, transactions } from './memory.ts';
+import type { Instruction, Step, Trace } from './trace.ts';
+
+export type Scope = 'subgroup' | 'workgroup';
+
+/** @param subgroup the one to tell of where the scope is one subgroup */
+export function describeStep(traced: Trace, step: Step, scope: Scope, subgroup: number): string[] {
+  const { mapping } = traced;
+  const instructions = distinct(step.instructions);
+  const of = (memory: string, how: string) =>
+    instructions.filter(it => mapping.arrays[it.array].memory === memory && it.how === how);
+  const told = (those: Instruction[], tell: (same: Instruction[], done: Transaction[]) => string) =>
+    byArray(those).flatMap(same => {
+      const done = same
+        .flatMap(instruction => transactions(traced, instruction))
+        .filter(it => scope === 'workgroup' || it.subgroup === subgroup);
+      return done.length > 0 ? [tell(same, done)] : [];
+    });
+  return [
+    heading(traced, step),
+    ...told(of('global', 'read'), (same, done) => global(traced, same, done, 'read', scope)),
+    ...told(of('global', 'write'), (same, done) => global(traced, same, done, 'write', scope)),
+    ...told(of('workgroup', 'write'), (same, done) => staged(traced, same, done, step)),
+    ...told(of('workgroup', 'read'), (_, done) => local(traced, done, scope)),
+    ...told(of('lanes', 'read'), (same, done) => handed(traced, same, done)),
+    ...(step.products > 0 ? [productsOf(traced, step, scope)] : []),
+  ];
+}
+
+const byArray = (instructions: readonly Instruction[]): Instruction[][] =>
+  [...new Set(instructions.map(({ array }) => array))].map(array =>
+    instructions.filter(instruction => instruction.array === array),
+  );
+
+function heading({ mapping }: Trace, { kind, from, to }: Step): string {
+  const range = to - from === 1 ? `k = ${from}` : `k = ${from} to ${to - 1}`;
+  const { memory } = Object.values(mapping.arrays).find(array => array.memory !== 'global') ?? {};
+  const keep = memory === 'lanes' ? 'registers' : 'workgroup memory';
+  return {
+    fetch: `Fetch for ${range} into ${keep}.`,
+    stage: `What was fetched for ${range} goes into workgroup memory.`,
+    multiply: `Multiply, ${range}.`,
+    store: 'Store the sums in C.',
+  }[kind];
+}
+
+/** The first of these in full, and the sum where there are more. */
+function global(
+  { mapping }: Trace,
+  same: readonly Instruction[],
+  done: readonly Transaction[],
+  how: 'read' | 'write',
+  scope: Scope,
+): string {
+  const [first] = done;
+  const { operand, vector, bytes, transposed } = mapping.arrays[first.array];
+  const name = transposed ? `${operand}ᵀ` : operand;
+  const numbers =
+    vector === 1
+      ? plural(first.places, 'number')
+      : plural(first.places, `vector of ${vector}`, `vectors of ${vector}`);
+  const pattern = patternOf(first);
+  const places = {
+    same: `the same ${vector === 1 ? 'number' : `vector of ${vector} numbers`} of ${name}`,
+    together: `${numbers} of ${name} that lie together`,
+    apart: `${numbers} of ${name} that lie apart`,
+  }[pattern];
+  const lanes =
+    first.lanes === 1
+      ? mapping.threads === 1
+        ? 'The only thread'
+        : 'One lane'
+      : pattern === 'same'
+        ? `All ${first.lanes} lanes`
+        : `${first.lanes} lanes`;
+  const verb = first.lanes === 1 ? `${how}s` : how;
+  const what = first.lanes === 1 ? `${numbers} of ${name}` : places;
+  const shared =
+    pattern !== 'same' && first.places < first.lanes ? `, each for ${first.lanes / first.places} lanes` : '';
+  const moved = first.sectors.length * SECTOR;
+  const cost = `${plural(first.sectors.length, 'sector')} of ${SECTOR} bytes${
+    moved > first.bytes ? `, of which ${first.bytes} bytes are ${how === 'read' ? 'used' : 'written'}` : ''
+  }`;
+  const verdict =
+    pattern === 'apart' ? ' (scattered)' : pattern === 'together' && first.lanes > 1 ? ' (coalesced)' : '';
+  const sum = done.reduce((sectors, it) => sectors + it.sectors.length, 0);
+  const loads = same.length > 1 ? ` ${same.length} such ${how === 'read' ? 'loads' : 'stores'}` : '';
+  const subgroups = new Set(done.map(it => it.subgroup)).size;
+  const all =
+    done.length > 1
+      ? `${loads || ' All'}${scope === 'workgroup' && subgroups > 1 ? `${loads ? ' by' : ''} ${subgroups} subgroups` : ''}: ${plural(sum, 'sector')}, ${sum * SECTOR} bytes.`
+      : '';
+  return `${lanes} ${verb} ${what}${shared}: ${cost}${verdict}.${all}${bytes === 2 ? ' A number has 2 bytes.' : ''}`;
+}
+
+function staged(
+  { mapping }: Trace,
+  same: readonly Instruction[],
+  done: readonly Transaction[],
+  step: Step,
+): string {
+  const [{ array }] = same;
+  const { operand } = mapping.arrays[array];
+  const conflict = conflictOf(done);
+  if (operand === 'C') return `The sums pass through ${array}${conflict}.`;
+  const uses = operand === 'A' ? mapping.tile.n : mapping.tile.m;
+  return `${step.kind === 'fetch' ? 'Kept' : 'Written'} in ${array}${conflict}: each number of ${operand} will be used ${uses} times from there.`;
+}
+
+function local({ mapping }: Trace, done: readonly Transaction[], scope: Scope): string {
+  const [first] = done;
+  const { operand } = mapping.arrays[first.array];
+  if (mapping.together && operand !== 'C') {
+    const loads = scope === 'workgroup' ? `Each subgroup loads` : 'The subgroup loads';
+    const count = done.filter(it => it.subgroup === first.subgroup).length;
+    return `${loads} ${plural(count, 'matrix', 'matrices')} of ${first.width} numbers from ${first.array}.`;
+  }
+  const numbers = done.filter(it => it.subgroup === first.subgroup).length * first.width;
+  return `Each thread reads ${plural(numbers, 'number')} from ${first.array}${conflictOf(done)}.`;
+}
+
+const conflictOf = (done: readonly Transaction[]): string => {
+  const worst = Math.max(...done.map(({ passes, leastPasses }) => passes / leastPasses));
+  return worst > 1 ? ` (lanes meet in the same bank: ${worst} times as many passes)` : ' (no bank conflict)';
+};
+
+const handed = ({ mapping }: Trace, same: readonly Instruction[], [first]: readonly Transaction[]): string =>
+  `Lane ${same[0].at[first.subgroup * mapping.lanes] % mapping.lanes} hands its ${plural(same.length, 'number')} of A to all lanes of its subgroup: no memory is read.`;
+
+function productsOf({ mapping }: Trace, { products }: Step, scope: Scope): string {
+  const subgroups = Math.ceil(mapping.threads / mapping.lanes);
+  const each = products / mapping.threads;
+  if (scope === 'subgroup') return `${plural(products / subgroups, 'multiply-add')} in this subgroup.`;
+  return `${plural(products, 'multiply-add')}${mapping.together || mapping.threads === 1 ? '' : `, ${each} a thread`}.`;
+}
+
+const plural = (count: number, one: string, many = `${one}s`): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : many}`;

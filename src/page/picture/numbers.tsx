@@ -1,0 +1,63 @@
+/** A rung's mapping in numbers, alone and beside the other rungs'. */
+import { useMemo } from 'preact/hooks';
+import { bytes, percent } from '../../figures.ts';
+import type { Profile } from '../../profile.ts';
+import { Facts } from '../components/facts.tsx';
+import { type Column, Table } from '../components/table.tsx';
+import { compareRungs, type Summary, summarize } from './model/summary.ts';
+import type { Trace } from './model/trace.ts';
+
+export function Numbers({ rung, traced }: { readonly rung: string; readonly traced: Trace }) {
+  const it = useMemo(() => summarize(rung, traced), [rung, traced]);
+  return (
+    <div class="picture-numbers">
+      <h4>In numbers</h4>
+      <Facts
+        items={[
+          ['Threads', `${it.threads} in a workgroup, ${figure(it.cellsPerThread)} cells of C each`],
+          ['Global reads', `${figure(it.globalReads)} numbers for a multiply-add`],
+          ['Use of a number', `of A ${figure(it.usesOfA)}, of B ${figure(it.usesOfB)} multiply-adds`],
+          ['Traffic', `${bytes(it.bytesPerK)} for each k; ${percent(it.used)} of it asked for`],
+          ['Intensity', `${figure(it.intensity)} flop for each byte`],
+          [
+            'Workgroup memory',
+            it.workgroupMemory
+              ? `${bytes(it.workgroupMemory)}, ${figure(it.workgroupReads)} reads for a multiply-add`
+              : 'none',
+          ],
+          [
+            'Bank conflicts',
+            it.conflicts > 1 ? `up to ${figure(it.conflicts)} times as many passes` : 'none',
+          ],
+        ]}
+      />
+    </div>
+  );
+}
+
+const COLUMNS: readonly Column<Summary>[] = [
+  { head: 'rung', cell: ({ rung, id }) => `${rung} ${id}` },
+  { head: 'cells a thread', number: true, cell: it => figure(it.cellsPerThread) },
+  { head: 'global reads / multiply-add', number: true, cell: it => figure(it.globalReads) },
+  { head: 'workgroup reads / multiply-add', number: true, cell: it => figure(it.workgroupReads) },
+  { head: 'flop / byte', number: true, cell: it => figure(it.intensity) },
+  { head: 'bytes used', number: true, cell: it => percent(it.used) },
+  { head: 'workgroup memory', number: true, cell: it => bytes(it.workgroupMemory) },
+  { head: 'bank passes', number: true, cell: it => `${figure(it.conflicts)}×` },
+];
+
+/** All rungs side by side, for the reader's device or, where it can't run a rung, an example. */
+export function Comparison({ profile }: { readonly profile: Profile | null }) {
+  const rows = useMemo(() => compareRungs(profile), [profile]);
+  return (
+    <Table
+      caption="What each rung reads. Bytes are those of whole 32-byte sectors, before any cache."
+      columns={COLUMNS}
+      rows={rows}
+      keyOf={({ rung }) => rung}
+    />
+  );
+}
+
+/** Three digits, and no more zeros than needed. */
+const figure = (value: number): string => String(Number(value.toPrecision(3)));
