@@ -14,11 +14,22 @@
 import { splitF32 as kernel } from '../kernels/split-f32.ts';
 import { fromKernel, ofSubgroups, tileOf } from './from-kernel.ts';
 
+/**
+ * The parts hold 22 of an f32's 24 bits, and the product of the low parts is left out: a single product may be off by 12
+ * units of 2^-24, more than a plain f32 kernel is. Such errors have random signs and hide behind the rounding of a
+ * sum of 16 and more.
+ */
+const LEAST_K = 16;
+
 export const splitF32 = fromKernel({
   rung: '11',
   id: 'split-f32',
   idea: 'f32 in two f16 parts, three products for one',
   kernel,
   inputs: 'f32',
+  refuses: ({ k }) =>
+    k < LEAST_K
+      ? `k is ${k}, and two f16 parts are as good as f32 only in sums of ${LEAST_K} and more`
+      : null,
   detail: (params, profile) => `f16→f32 thrice, ${tileOf(params)}, ${ofSubgroups(params, profile)}`,
 });

@@ -16,7 +16,7 @@ import { fromKernel, tileOf } from './from-kernel.ts';
 export const registerTile = fromKernel({
   rung: '9',
   id: 'register-tile',
-  idea: 'up to 16×8 cells a thread, next tile fetched early',
+  idea: 'up to 16×8 cells a thread, tiles fetched early',
   kernel,
   inputs: 'f32',
   detail: params => `${tileOf(params)}, ${params.tm}×${params.tn} cells a thread`,

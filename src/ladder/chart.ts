@@ -37,9 +37,13 @@ export function ladderChart(record: LadderRecord, ideas: readonly { id: string; 
     yAxis: {
       type: 'category',
       inverse: true,
-      data: rungs.map(({ rung, id }) => `${rung}  ${ideas.find(one => one.id === id)?.idea ?? id}`),
+      data: rungs.map(({ rung, id }) => `{rung|${rung}}${ideas.find(one => one.id === id)?.idea ?? id}`),
       axisTick: { show: false },
-      axisLabel: { color: INK, fontSize: 13, align: 'left', margin: LABELS },
+      axisLabel: {
+        ...{ color: INK, fontSize: 13, align: 'left', margin: LABELS },
+        // A column of their own, so that the ideas line up.
+        rich: { rung: { width: 28, fontWeight: 'bold', color: INK, fontSize: 13 } },
+      },
     },
     series: [
       {

@@ -138,7 +138,7 @@ async function climbOne(
     detail: null,
     prepare: [],
   };
-  const missing = rung.missing(profile);
+  const missing = rung.missing(profile, shape);
   if (missing) return { ...blank, reason: missing };
   const program = rung.build(shape, profile);
   const built = { ...blank, detail: program.detail || null };

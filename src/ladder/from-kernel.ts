@@ -12,18 +12,23 @@ export interface KernelRung extends Pick<Rung, 'rung' | 'id' | 'idea'> {
   readonly kernel: Kernel;
   /** What A and B hold; C is always f32. */
   readonly inputs: RungProgram['inputs'];
+  /** Why a shape is not for this rung, or null. */
+  refuses?(shape: Shape): string | null;
   /** The row's words for the parameters that the kernel took on this device. */
   detail(params: Params, profile: Profile): string;
 }
 
-export function fromKernel({ kernel, inputs, detail, ...named }: KernelRung): Rung {
+/** A shape that is nothing special, to ask what a device lacks. */
+const USUAL: Shape = { m: 64, n: 64, k: 64 };
+
+export function fromKernel({ kernel, inputs, detail, refuses, ...named }: KernelRung): Rung {
   const problemOf = (shape: Shape) => normalize({ ...shape, type: inputs, cType: 'f32' });
   return {
     ...named,
     m4: null,
-    missing: profile => {
-      const problem = problemOf({ m: 1, n: 1, k: 1 });
-      const reason = kernel.rejects(problem, profile);
+    missing: (profile, shape = USUAL) => {
+      const problem = problemOf(shape);
+      const reason = refuses?.(shape) ?? kernel.rejects(problem, profile);
       if (reason !== null) return reason;
       return kernel.candidates(problem, profile).length > 0
         ? null

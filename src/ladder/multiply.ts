@@ -96,7 +96,7 @@ export function highestF32Rung(shape: Shape, profile: Profile): Rung {
 
 /** The rung built for this device, or what the device lacks. */
 export function programFor(rung: Rung, shape: Shape, profile: Profile): RungProgram | string {
-  const missing = rung.missing(profile);
+  const missing = rung.missing(profile, shape);
   if (missing) return missing;
   const program = rung.build(shape, profile);
   return brokenLimit(program, profile) ?? program;

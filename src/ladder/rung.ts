@@ -34,8 +34,8 @@ export interface Rung {
   readonly idea: string;
   /** GFLOP/s that the reference reached with it at 4096³ on an M4 laptop; null where it has no such rung. */
   readonly m4: number | null;
-  /** What the device lacks for it, or null. */
-  missing(profile: Profile): string | null;
+  /** What the device lacks for it, or null; with a shape also why it does not serve that. */
+  missing(profile: Profile, shape?: Shape): string | null;
   /** Passes for C = A·B; the last one multiplies, those before it prepare operands. Only where nothing is missing. */
   build(shape: Shape, profile: Profile): RungProgram;
 }

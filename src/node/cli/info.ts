@@ -7,7 +7,7 @@ import { createTimer } from '../../measure/timer.ts';
 import type { Profile } from '../../profile.ts';
 import type { OpenGpu } from '../gpu.ts';
 import { SOFTWARE_GPUS, softwareGpu } from '../software.ts';
-import { adapterName, backendOf, bytes, colours } from './format.ts';
+import { adapterName, backendOf, bytes, colours, wrapped } from './format.ts';
 import { type GpuOptions, openOptions, withGpuOptions } from './options.ts';
 import { withGpu } from './session.ts';
 
@@ -89,7 +89,9 @@ function describe({
       `${name.padEnd(14)}${missing ?? colour.green('ready')}${missing ? '' : `  --adapter ${name}`}`,
   );
   return [
-    facts.map(([name, values]) => wrapped(colour.bold(name.padEnd(11)), values)).join('\n'),
+    facts
+      .map(([name, values]) => colour.bold(name.padEnd(11)) + wrapped(values, { width: 89, indent: 11 }))
+      .join('\n'),
     section(colour.bold('limits'), limits),
     section(colour.bold('rungs'), ladder),
     section(colour.bold('software GPUs'), software),
@@ -103,15 +105,3 @@ function timerText({ kind, resolutionNs }: Info['timer']): string {
 
 const section = (title: string, lines: readonly string[]) =>
   [title, ...lines.map(line => `  ${line}`)].join('\n');
-
-/** A name and its values, comma by comma, broken into lines of at most 100 columns. */
-function wrapped(name: string, values: readonly string[]): string {
-  const lines = [''];
-  for (const [index, value] of values.entries()) {
-    const text = index < values.length - 1 ? `${value}, ` : value;
-    const last = lines.length - 1;
-    if (lines[last] && lines[last].length + text.length > 89) lines.push(text);
-    else lines[last] += text;
-  }
-  return name + lines.map(line => line.trimEnd()).join(`\n${' '.repeat(11)}`);
-}

@@ -4,7 +4,7 @@ import Table from 'cli-table3';
 import type { PassTime, Phase } from '../../ladder/climb.ts';
 import { type RungRecord, withGains } from '../../ladder/record.ts';
 import type { Rung } from '../../ladder/rung.ts';
-import { duration, gflops, percent, scientific, times } from './format.ts';
+import { duration, gflops, percent, scientific, times, wrapped } from './format.ts';
 
 /** A rung's row while it is not finished: what is being done, or null while it waits. */
 export interface Pending {
@@ -34,7 +34,7 @@ const RUNG_WIDTH = 6;
 const ID_WIDTH = 18;
 
 /** No frame: columns are held together by their alignment. */
-const NO_LINES = Object.fromEntries(
+export const NO_LINES = Object.fromEntries(
   ['top', 'bottom', 'mid', 'left', 'right', ''].flatMap(side =>
     side === ''
       ? [['middle', '']]
@@ -79,7 +79,8 @@ export function ladderTable(
       table.push([...name, across(`  ${status}  ${record.reason?.replace(/\s+/g, ' ')}`)]);
     }
     for (const note of notesOf(record)) {
-      table.push(['', { colSpan: columns.length + 1, content: colour.dim(`└ ${note}`) }]);
+      const lines = wrapped(note, { width: ID_WIDTH + rest - 2, indent: 2 });
+      table.push(['', { colSpan: columns.length + 1, content: colour.dim(`└ ${lines}`) }]);
     }
   }
   rungs.slice(finished.length).forEach(({ rung, id }, index) => {
@@ -97,12 +98,9 @@ const paint = (head: string, text: string, colour: ChalkInstance) =>
   head === 'GFLOP/s' ? colour.green.bold(text) : head === '× below' ? colour.cyan(text) : text;
 
 /** What the rung took from the device, and the passes that prepare operands: never hidden, beside its time or in it. */
-function notesOf({ detail, prepare, within = [] }: RungRecord): string[] {
-  const list = (passes: readonly PassTime[]) =>
-    passes.map(({ label, ms }) => `${label} ${duration(ms)}`).join(', ');
-  return [
-    ...(detail ? [detail] : []),
-    ...(prepare.length > 0 ? [`beside it: ${list(prepare)}`] : []),
-    ...(within.length > 0 ? [`of it: ${list(within)}`] : []),
-  ];
+function notesOf({ detail, prepare, within = [] }: RungRecord): string[][] {
+  const timesOf = (what: string, passes: readonly PassTime[]) =>
+    passes.map(({ label, ms }, index) => `${index === 0 ? `${what}: ` : ''}${label} ${duration(ms)}`);
+  const notes = [detail?.split(', ') ?? [], timesOf('beside it', prepare), timesOf('of it', within)];
+  return notes.filter(note => note.length > 0);
 }
