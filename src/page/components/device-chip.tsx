@@ -30,6 +30,8 @@ function summaryOf(state: DeviceState): { text: string; tone: string } {
       return { text: 'Looking for a GPU …', tone: 'none' };
     case 'missing':
       return { text: 'No WebGPU', tone: 'bad' };
+    case 'failed':
+      return { text: 'GPU failed', tone: 'bad' };
     case 'lost':
       return { text: 'GPU lost', tone: 'bad' };
     case 'ready': {

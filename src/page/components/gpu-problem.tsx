@@ -5,12 +5,13 @@ import { Notice } from './notice.tsx';
 
 export function GpuProblem() {
   const state = device.value;
-  if (state.status === 'lost') {
+  if (state.status === 'lost' || state.status === 'failed') {
+    const lost = state.status === 'lost';
     return (
-      <Notice tone="bad" title="The GPU was lost">
+      <Notice tone="bad" title={lost ? 'The GPU was lost' : 'The GPU could not be started'}>
         <p>
-          The browser took it away: its driver was reset, or something ran for too long.
-          {state.message && ` It says: ${state.message}`}
+          {lost && 'The browser took it away: its driver was reset, or something ran for too long. '}
+          {state.message && `It says: ${state.message}`}
         </p>
         <p>
           <Button onClick={startGpu}>Restart the GPU</Button>

@@ -11,7 +11,9 @@ export type DeviceState =
   | { readonly status: 'opening' }
   | { readonly status: 'ready'; readonly info: DeviceInfo }
   | { readonly status: 'missing'; readonly advice: Advice }
-  | { readonly status: 'lost'; readonly message: string };
+  | { readonly status: 'lost'; readonly message: string }
+  /** It is there, but could not be started. */
+  | { readonly status: 'failed'; readonly message: string };
 
 export const device = signal<DeviceState>({ status: 'opening' });
 
@@ -30,7 +32,7 @@ export async function startGpu(): Promise<void> {
     (error: Error): DeviceState =>
       error instanceof NoGpu
         ? { status: 'missing', advice: advise(error.missing, surroundings()) }
-        : { status: 'lost', message: error.message },
+        : { status: 'failed', message: error.message },
   );
   if (client === started) device.value = state;
 }
