@@ -7,7 +7,7 @@ export interface Matrix {
   readonly data: ArrayLike<number>;
 }
 
-/** One row of A·B in float64. */
+/** One row of A·B, or a product with a vector, in float64. */
 export interface ReferenceRow {
   readonly values: Float64Array;
   /** Σ|a·b| over k for each cell. */
@@ -35,18 +35,26 @@ export function referenceRow(a: Matrix, b: Matrix, i: number): ReferenceRow {
   return { values, absolute, squares };
 }
 
-/** M·x in float64, every entry passed through `map` first. */
-export function timesVector(
-  matrix: Matrix,
-  x: Float64Array,
-  map: (value: number) => number = value => value,
-): Float64Array {
-  const result = new Float64Array(matrix.rows);
-  for (let i = 0; i < matrix.rows; i++) {
-    let sum = 0;
-    const row = i * matrix.cols;
-    for (let j = 0; j < matrix.cols; j++) sum += map(matrix.data[row + j]) * x[j];
-    result[i] = sum;
+/** M·x, |M|·y and M²·z (cell by cell) in float64, in one go through M. */
+export function timesVectors(
+  { rows, cols, data }: Matrix,
+  { values: x, absolute: y, squares: z }: ReferenceRow,
+): ReferenceRow {
+  const values = new Float64Array(rows);
+  const absolute = new Float64Array(rows);
+  const squares = new Float64Array(rows);
+  for (let i = 0; i < rows; i++) {
+    let [value, size, square] = [0, 0, 0];
+    const row = i * cols;
+    for (let j = 0; j < cols; j++) {
+      const cell = data[row + j];
+      value += cell * x[j];
+      size += Math.abs(cell) * y[j];
+      square += cell * cell * z[j];
+    }
+    values[i] = value;
+    absolute[i] = size;
+    squares[i] = square;
   }
-  return result;
+  return { values, absolute, squares };
 }

@@ -4,7 +4,7 @@
  * cell anywhere is found.
  */
 import { random } from './random.ts';
-import { type Matrix, referenceRow, timesVector } from './reference.ts';
+import { type Matrix, type ReferenceRow, referenceRow, timesVectors } from './reference.ts';
 import { type Arithmetic, gamma, magnitude, resultRounding, type Signs } from './tolerance.ts';
 
 /** A product that was computed, and how. */
@@ -97,7 +97,6 @@ function compareRows(
 const wrong = (failure: string): Verdict => ({ ok: false, relErr: null, worst: null, failure });
 const finite = (value: number) => (Number.isFinite(value) ? value : null);
 const unwritten = (got: number) => (Number.isNaN(got) ? ' (never written, or not a number)' : '');
-const square = (value: number) => value * value;
 const ratioTo = (error: number, bound: number) => (error === 0 ? 0 : error / bound);
 
 /** `count` rows: the first and the last, where tiles end, and random ones between; all of them if they are few. */
@@ -110,33 +109,48 @@ export function sampleRows(m: number, count: number): number[] {
 }
 
 /**
- * C·x against A·(B·x), a bound for each row. x is random and away from zero: several wrong cells of a row do not
- * cancel each other. It is real, and whole where C must be exact, since sums of whole numbers up to 2^53 have no error.
- * A row with NaN or infinity in it, due or not, is left unclear.
+ * C·x against A·(B·x), a bound for each row. x is random and real, away from zero: several wrong cells of a row do
+ * not cancel each other. A row with NaN or infinity in it, due or not, is left unclear.
  */
 function freivalds({ a, b, c, arithmetic, result, signs }: Product): Found & {
   readonly unclear: readonly number[];
 } {
   const [m, n, k] = [a.rows, b.cols, a.cols];
-  const next = random(n + 1);
-  const entry = () => (arithmetic === 'exact' ? 128 + Math.floor(next() * 128) : 0.5 + next() / 2);
-  const x = Float64Array.from({ length: n }, () => entry() * (next() < 0.5 ? -1 : 1));
-  const got = timesVector({ rows: m, cols: n, data: c }, x);
-  const want = timesVector(a, timesVector(b, x));
-  // The bound of a row: its cells' bounds added up as random errors are, or as the worst would be.
-  const ones = new Float64Array(n).fill(1);
-  const absolute = timesVector(a, timesVector(b, ones, Math.abs), Math.abs);
-  const squares = timesVector(a, timesVector(b, ones, square), square);
-  const sizes = timesVector({ rows: m, cols: n, data: c }, ones, square);
+  const { x, due } = expectationOf(a, b);
+  const found = timesVectors({ rows: m, cols: n, data: c }, x);
   const factor = gamma(arithmetic, signs, k);
   const unclear: number[] = [];
   let [worst, where] = [0, ''];
   for (let i = 0; i < m; i++) {
-    const size = Math.sqrt(sizes[i]);
-    const bound = factor * magnitude(signs, absolute[i], squares[i], size) + resultRounding(result, size);
-    const ratio = ratioTo(Math.abs(got[i] - want[i]), bound);
-    if (!Number.isFinite(got[i]) || !Number.isFinite(want[i])) unclear.push(i);
+    const [got, want, size] = [found.values[i], due.values[i], Math.sqrt(found.squares[i])];
+    const bound =
+      factor * magnitude(signs, due.absolute[i], due.squares[i], size) + resultRounding(result, size);
+    const ratio = ratioTo(Math.abs(got - want), bound);
+    if (!Number.isFinite(got) || !Number.isFinite(want)) unclear.push(i);
     else if (ratio > worst) [worst, where] = [ratio, `row ${i} of C is off`];
   }
   return { worst, where, unclear };
+}
+
+/** What does not depend on C: several results are held against the same product. */
+interface Expectation {
+  readonly b: Matrix;
+  /** The vector that C is multiplied by; ones where its size is asked for. */
+  readonly x: ReferenceRow;
+  /** A·(B·x), and the bound of a row: its cells' bounds added up as random errors are, or as the worst would be. */
+  readonly due: ReferenceRow;
+}
+
+const expectations = new WeakMap<Matrix, Expectation>();
+
+function expectationOf(a: Matrix, b: Matrix): Expectation {
+  const known = expectations.get(a);
+  if (known?.b === b) return known;
+  const next = random(b.cols + 1);
+  const ones = new Float64Array(b.cols).fill(1);
+  const values = ones.map(() => (0.5 + next() / 2) * (next() < 0.5 ? -1 : 1));
+  const x = { values, absolute: ones, squares: ones };
+  const expectation = { b, x, due: timesVectors(a, timesVectors(b, x)) };
+  expectations.set(a, expectation);
+  return expectation;
 }

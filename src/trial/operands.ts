@@ -39,7 +39,8 @@ export class TrialOperands {
   readonly buffers: Readonly<Record<string, GPUBuffer>>;
   /** Scratch memory that the trials of these operands share. */
   readonly scratch: ScratchPool;
-  readonly #reference: Reference;
+  /** What C is held against; for results that were computed elsewhere, too. */
+  readonly reference: Reference;
   readonly #elements: number;
   readonly #isCell: Cells;
 
@@ -55,7 +56,7 @@ export class TrialOperands {
     this.host = host;
     this.buffers = buffers;
     this.scratch = new ScratchPool(device);
-    this.#reference = new Reference(problem, host);
+    this.reference = new Reference(problem, host);
     this.#elements = elements;
     this.#isCell = isDense(problem) ? element => element < problem.c.extent : isCellOf(problem);
   }
@@ -112,7 +113,7 @@ export class TrialOperands {
     const failure = fenceFailure(words, this.#isCell);
     if (failure !== null) return { ok: false, relErr: null, worst: null, failure };
     const result = type === 'f32' ? new Float32Array(bytes) : type === 'i32' ? new Int32Array(bytes) : words;
-    return this.#reference.verdict(result as HostArray, arithmetic);
+    return this.reference.verdict(result as HostArray, arithmetic);
   }
 
   destroy(): void {
