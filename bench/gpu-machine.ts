@@ -3,18 +3,20 @@
  * written again after each result, so that whatever ends the run leaves what was measured until then.
  *
  *   node gpu-machine.mjs --out record.json [--budget SECONDS] [--machine WORD] [--adapter NAME] [--shapes LIST]
- *     [--ladder SIZE] [--peers all | tensorflow,jax,…] [--cublas FILE]
+ *     [--parts ceilings,ours,ladder,peers] [--ladder SIZE] [--peers all | tensorflow,jax,…] [--cublas FILE]
+ *     [--merge RECORD]
  *
  * bench/pack-peers.sh makes gpu-machine.mjs and puts beside it what the peers need. --cublas takes the lines of JSON
  * that the vendor's library was timed with on the same machine. Work is ordered by importance; what the budget (520
- * seconds if left out) has no room for is left out, and the record says so.
+ * seconds if left out) has no room for is left out, and the record says so. What was left out can be measured in another
+ * run on the machine, with --parts, and --merge takes what an earlier record has into the new one.
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import manifest from '../package.json' with { type: 'json' };
 import { bytesOf, type Job, problemOf } from '../src/bench/job.ts';
 import type { Peer } from '../src/bench/peer.ts';
-import { type BenchResult, benchRecord, blankResult } from '../src/bench/record.ts';
+import { type BenchRecord, type BenchResult, benchRecord, blankResult } from '../src/bench/record.ts';
 import { bench } from '../src/bench/run.ts';
 import { createGemm } from '../src/gemm.ts';
 import { climb } from '../src/ladder/climb.ts';
@@ -43,12 +45,18 @@ const { values } = parseArgs({
     shapes: { type: 'string', default: ORDER },
     ladder: { type: 'string', default: '4096' },
     peers: { type: 'string' },
+    parts: { type: 'string', default: 'ceilings,ours,ladder,peers' },
     cublas: { type: 'string' },
+    merge: { type: 'string' },
   },
 });
 if (!values.out) throw new Error('--out FILE is missing');
 const out = values.out;
-const results: BenchResult[] = values.cublas ? [...readCublas(readFileSync(values.cublas, 'utf8'))] : [];
+const parts = values.parts.split(',');
+const results: BenchResult[] = [
+  ...(values.merge ? earlier(values.merge) : []),
+  ...(values.cublas ? readCublas(readFileSync(values.cublas, 'utf8')) : []),
+];
 const versions: Record<string, string> = { webgemm: manifest.version, node: process.versions.node };
 const opened = await openGpu(values.adapter ? { adapter: values.adapter } : {});
 await awake(() => run(opened));
@@ -120,6 +128,7 @@ async function run({ device, profile, runtime, gpu }: OpenGpu): Promise<void> {
 
   /** A part of the run that fails is a result with its reason. */
   async function step(name: string, work: () => Promise<unknown>): Promise<void> {
+    if (!parts.includes(name)) return;
     try {
       await work();
     } catch (error) {
@@ -127,6 +136,16 @@ async function run({ device, profile, runtime, gpu }: OpenGpu): Promise<void> {
       save({ ...blankResult(group, name), failure: (error as Error).message });
     }
   }
+}
+
+/** What an earlier record holds of the parts that are not measured now, and has figures for. */
+function earlier(file: string): readonly BenchResult[] {
+  const record = JSON.parse(readFileSync(file, 'utf8')) as BenchRecord;
+  const partOf = ({ group, timer }: BenchResult) =>
+    group === 'peer' || (group === 'ours' && timer === 'wall-clock')
+      ? 'peers'
+      : ({ ours: 'ours', ceiling: 'ceilings', ladder: 'ladder', cublas: 'cublas' } as const)[group];
+  return record.results.filter(it => it.ms !== null && !parts.includes(partOf(it)));
 }
 
 /** Every shape in f32 and f16, the squares in strict f32 as well, and 4096³ in i8. */

@@ -20,8 +20,7 @@ export interface Rival {
 export async function prepareRival(
   peer: Peer,
   job: Job,
-  { problem, host }: TrialOperands,
-  reference: Reference,
+  { problem, host, reference }: TrialOperands,
 ): Promise<Rival> {
   const blank: BenchResult = { ...blankOf(job, 'peer', peer.name), robustness: peer.robustness };
   const given = peerProblemOf(job);

@@ -11,7 +11,6 @@ import {
 } from '../measure/measure.ts';
 import type { Timer } from '../measure/timer.ts';
 import { TrialOperands } from '../trial/operands.ts';
-import { Reference } from '../trial/reference.ts';
 import { blankOf, bytesOf, type Job, operandsKey, problemOf, speedOf } from './job.ts';
 import { type Ours, prepareOurs } from './ours.ts';
 import type { Peer } from './peer.ts';
@@ -92,10 +91,9 @@ async function prepare(
   shared.set(key, operands);
   const ours = await prepareOurs(gemm, operands, job);
   const rivals: Rival[] = [];
-  const reference = new Reference(operands.problem, operands.host);
   for (const peer of peers) {
     onPhase?.(job, 'preparing', peer.title);
-    rivals.push(await prepareRival(peer, job, operands, reference));
+    rivals.push(await prepareRival(peer, job, operands));
   }
   return { job, operands, ours, rivals };
 }
