@@ -26,7 +26,7 @@ export const SOFTWARE_GPUS = ['swiftshader', 'lavapipe-25', 'lavapipe-26'] as co
 /** One of SOFTWARE_GPUS. */
 export type SoftwareGpu = (typeof SOFTWARE_GPUS)[number];
 
-const cache = () =>
+export const cacheFolder = (): string =>
   process.env.WEBGEMM_CACHE ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'webgemm');
 
 /** A software GPU's folder, made if it can be made, or why it can't be had here. */
@@ -58,7 +58,7 @@ async function swiftShader(dawn: DawnPackage): Promise<DawnFolder | { missing: s
   }
   const chromium = packageFolder('@sparticuz/chromium');
   if (!chromium) return { missing: 'the package `@sparticuz/chromium` is not installed' };
-  const folder = join(cache(), `swiftshader-${packageVersion(chromium)}-dawn-${dawn.version}`);
+  const folder = join(cacheFolder(), `swiftshader-${packageVersion(chromium)}-dawn-${dawn.version}`);
   const binding = join(folder, 'dawn.node');
   if (!existsSync(folder)) {
     const library = await fileInArchive(join(chromium, 'bin', 'swiftshader.tar.br'), 'libvk_swiftshader.so');
@@ -78,7 +78,7 @@ async function swiftShader(dawn: DawnPackage): Promise<DawnFolder | { missing: s
 
 /** Mesa's lavapipe, where scripts/software-gpus.sh has put it. */
 function lavapipe(name: SoftwareGpu, dawn: DawnPackage): DawnFolder | { missing: string } {
-  const folder = join(cache(), name);
+  const folder = join(cacheFolder(), name);
   if (!existsSync(join(folder, 'version'))) {
     return { missing: `${name} is not in the cache; scripts/software-gpus.sh brings it` };
   }

@@ -1,15 +1,15 @@
 /** Keeps tuning records in files: one of the caller's, or one for each GPU in the user's cache folder. */
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { adapterKey, type TuningAdapter, type TuningRecord } from '../tuning/record.ts';
 import type { TuningStore } from '../tuning/store.ts';
+import { cacheFolder } from './software.ts';
 
 /**
  * A store in a file. `matmul()` and the command use the one in the cache folder; give `createGemm` this one to use it, too.
  *
- * @param path the file, for one GPU's record; if left out, one for each GPU in the folder `webgemm` of the user's caches
- *   (XDG_CACHE_HOME, or what the system has for it)
+ * @param path the file, for one GPU's record; if left out, one for each GPU in webgemm's cache folder: WEBGEMM_CACHE, or
+ *   `webgemm` in XDG_CACHE_HOME or in ~/.cache
  */
 export function fileStore(path?: string): TuningStore {
   const fileOf = (adapter: TuningAdapter) => path ?? tuningFile(adapter);
@@ -40,11 +40,4 @@ export function fileStore(path?: string): TuningStore {
 
 /** Where the record of an adapter lies if no path is given. */
 export const tuningFile = (adapter: TuningAdapter): string =>
-  join(cacheFolder(), 'webgemm', `tuning-${adapterKey(adapter)}.json`);
-
-function cacheFolder(): string {
-  const { XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
-  if (XDG_CACHE_HOME) return XDG_CACHE_HOME;
-  if (process.platform === 'win32' && LOCALAPPDATA) return LOCALAPPDATA;
-  return process.platform === 'darwin' ? join(homedir(), 'Library', 'Caches') : join(homedir(), '.cache');
-}
+  join(cacheFolder(), `tuning-${adapterKey(adapter)}.json`);

@@ -6,6 +6,7 @@ import { infoCommand } from './info.ts';
 import { ladderCommand } from './ladder.ts';
 import { matmulCommand } from './matmul.ts';
 import { pageCommand } from './page.ts';
+import { tuneCommand } from './tune.ts';
 
 /** Exit codes: what was asked for was bad, or something went wrong that should not have. */
 const BAD_INPUT = 2;
@@ -35,6 +36,7 @@ export async function main(args: readonly string[], { version, page }: Package):
     infoCommand(version),
     matmulCommand(),
     explainCommand(),
+    tuneCommand(finish),
     pageCommand(page),
   ];
   for (const command of commands) {

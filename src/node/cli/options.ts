@@ -39,15 +39,17 @@ export const sizeOf = (option: string) => (text: string) => {
   return size;
 };
 
-/** A parser for a time in seconds; gives milliseconds. */
-export const secondsOf = (option: string) => (text: string) => {
-  const seconds = /^\d*\.?\d+$/.test(text) ? Number(text) : 0;
-  if (!(seconds > 0 && seconds <= 600)) {
-    throw new GemmError(
-      'invalid-argument',
-      `${option} is "${text}"`,
-      'Give seconds, more than 0 and up to 600, such as 0.5.',
-    );
-  }
-  return seconds * 1000;
-};
+/** A parser for a time in seconds, up to `most`; gives milliseconds. */
+export const secondsOf =
+  (option: string, most = 600) =>
+  (text: string) => {
+    const seconds = /^\d*\.?\d+$/.test(text) ? Number(text) : 0;
+    if (!(seconds > 0 && seconds <= most)) {
+      throw new GemmError(
+        'invalid-argument',
+        `${option} is "${text}"`,
+        `Give seconds, more than 0 and up to ${most}, such as 0.5.`,
+      );
+    }
+    return seconds * 1000;
+  };
