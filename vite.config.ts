@@ -25,6 +25,10 @@ export default defineConfig({
     // The charts' and the editor's chunks are over Vite's limit; what counts is the first load, which a test watches.
     chunkSizeWarningLimit: 2000,
   },
+  // What is loaded late would otherwise be found late, and reload the page that is being looked at.
+  optimizeDeps: {
+    include: ['@iizukak/codemirror-lang-wgsl', '@lezer/highlight', '@codemirror/view', '@codemirror/lint'],
+  },
   server: { headers, fs: { allow: [path('.')] } },
   preview: { headers },
 });
