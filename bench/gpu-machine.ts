@@ -53,11 +53,15 @@ const { values } = parseArgs({
 if (!values.out) throw new Error('--out FILE is missing');
 const out = values.out;
 const parts = values.parts.split(',');
+const before: BenchRecord | null = values.merge ? JSON.parse(readFileSync(values.merge, 'utf8')) : null;
 const results: BenchResult[] = [
-  ...(values.merge ? earlier(values.merge) : []),
+  ...(before?.results.filter(isKept) ?? []),
   ...(values.cublas ? readCublas(readFileSync(values.cublas, 'utf8')) : []),
 ];
-const versions: Record<string, string> = { webgemm: manifest.version, node: process.versions.node };
+const versions: Record<string, string> = {
+  ...before?.versions,
+  ...{ webgemm: manifest.version, node: process.versions.node },
+};
 const opened = await openGpu(values.adapter ? { adapter: values.adapter } : {});
 await awake(() => run(opened));
 opened.close();
@@ -71,7 +75,7 @@ async function run({ device, profile, runtime, gpu }: OpenGpu): Promise<void> {
   const end = Number(values.budget) * 1000;
   const deadline = end - RESERVE;
   const short = { minWarmUp: 0, maxWarmUp: 0, minTime: 20 };
-  const times = profile.software ? short : { minTime: 200 };
+  const times = profile.software ? short : { minTime: 200, maxWarmUp: 2000 };
   const jobs = jobsOf(parseShapes(values.shapes));
   const save = (...more: readonly BenchResult[]) => {
     results.push(...more);
@@ -138,14 +142,13 @@ async function run({ device, profile, runtime, gpu }: OpenGpu): Promise<void> {
   }
 }
 
-/** What an earlier record holds of the parts that are not measured now, and has figures for. */
-function earlier(file: string): readonly BenchResult[] {
-  const record = JSON.parse(readFileSync(file, 'utf8')) as BenchRecord;
-  const partOf = ({ group, timer }: BenchResult) =>
+/** Whether an earlier record's result has a figure, of a part that is not measured again now. */
+function isKept({ group, timer, ms }: BenchResult): boolean {
+  const part =
     group === 'peer' || (group === 'ours' && timer === 'wall-clock')
       ? 'peers'
       : ({ ours: 'ours', ceiling: 'ceilings', ladder: 'ladder', cublas: 'cublas' } as const)[group];
-  return record.results.filter(it => it.ms !== null && !parts.includes(partOf(it)));
+  return ms !== null && !parts.includes(part);
 }
 
 /** Every shape in f32 and f16, the squares in strict f32 as well, and 4096³ in i8. */

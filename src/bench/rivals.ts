@@ -4,7 +4,6 @@ import { toHalves } from '../float16.ts';
 import type { Sampled } from '../measure/measure.ts';
 import type { Problem } from '../problem.ts';
 import type { TrialOperands } from '../trial/operands.ts';
-import type { Reference } from '../trial/reference.ts';
 import type { Trial } from '../trial/trial.ts';
 import { blankOf, bytesOf, type Job, peerProblemOf } from './job.ts';
 import type { Peer, PeerProduct } from './peer.ts';
