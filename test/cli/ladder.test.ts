@@ -48,6 +48,17 @@ describe('ladder', () => {
     expect(stdout).toMatch(/^ +└ beside it: pad A [\d.]+ (µs|ms), transpose B [\d.]+ (µs|ms)$/m);
   });
 
+  test("shows the library's kernels as rungs, and why they are not here", async () => {
+    const { code, stdout } = await ladder('--rungs', '9,tensor-f16,11');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^9 +register-tile +[\d.]+ +– +– /m);
+    expect(stdout).toMatch(/^ +└ tiles of 64×64×16, 4×4 cells a thread$/m);
+    expect(stdout).toMatch(/^10 +tensor-f16 +not here +f16 matrices, and the device has no `shader-f16`$/m);
+    expect(stdout).toMatch(
+      /^11 +split-f32 +not here +the device has no `chromium-experimental-subgroup-matrix`$/m,
+    );
+  });
+
   test('prints one JSON document and nothing else', async () => {
     const { code, stdout, stderr } = await ladder('--m', '5', '--k', '9', '--rungs', '1,2,8s,8', '--json');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { naive } from '../../src/ladder/1-naive.ts';
 import { climb } from '../../src/ladder/climb.ts';
-import type { Rung } from '../../src/ladder/rung.ts';
+import type { Rung, RungProgram } from '../../src/ladder/rung.ts';
 import { useTestGpu } from './device.ts';
 import { multiply, operandsOf } from './multiply.ts';
 
@@ -85,6 +85,26 @@ describe('a climb', () => {
     expect({ status, reason }).toEqual({ status: 'ok', reason: null });
     expect(gflops).toBeCloseTo((2 * 20 * 20 * 64) / ms! / 1e6);
     for (const known of [ms, relErr, worst, compileMs]) expect(known).toBeGreaterThan(0);
+  });
+
+  test('times preparing passes beside a rung, or within it', async () => {
+    const twice = (preparation: RungProgram['preparation']): Rung => ({
+      ...naive,
+      build: (...given) => {
+        const program = naive.build(...given);
+        return {
+          ...program,
+          preparation,
+          passes: [{ ...program.passes[0], label: 'first' }, ...program.passes],
+        };
+      },
+    });
+    const passes = [{ label: 'first', ms: expect.any(Number) }];
+    const [beside] = (await climbWith(twice('beside'))).rungs;
+    expect(beside).toMatchObject({ status: 'ok', prepare: passes });
+    expect(beside).not.toHaveProperty('within');
+    const [within] = (await climbWith(twice('within'))).rungs;
+    expect(within).toMatchObject({ status: 'ok', prepare: [], within: passes });
   });
 
   test('withholds the numbers of one that is wrong', async () => {
