@@ -154,7 +154,8 @@ function measurementTable(record: LadderRecord): string {
 }
 
 function figure(result: RungRecord | undefined): string {
-  return result?.status === 'unsupported' ? 'not on this device' : gflops(result?.gflops ?? null);
+  if (!result) return 'not measured';
+  return result.status === 'unsupported' ? 'not on this device' : gflops(result.gflops);
 }
 
 /** @param words columns of words, at the left; the others are numbers */
@@ -176,13 +177,14 @@ function unbroken(figure: string): string {
   return figure.replaceAll(' ', '\u00a0').replaceAll('-', '−');
 }
 
-/** Where the figures come from, and what the rungs took from the device or ran beside them. */
+/** Where the figures come from, and what the rungs took from the device or ran beside and within them. */
 function remarks({ adapter, runtime, problem, timer, date, version, rungs }: LadderRecord): string {
-  const notes = rungs.flatMap(({ rung, detail, prepare }) => {
+  const notes = rungs.flatMap(({ rung, detail, prepare, within = [] }) => {
     const beside = prepare.map(
       ({ label, ms }) => `beside it, and not in its time, ${label}: ${duration(ms)}`,
     );
-    const all = [detail, ...beside].filter(Boolean).join('; ');
+    const parts = within.map(({ label, ms }) => `of its time, ${label}: ${duration(ms)}`);
+    const all = [detail, ...beside, ...parts].filter(Boolean).join('; ');
     return all ? [`Rung ${rung}: ${all}.`] : [];
   });
   const clock =

@@ -84,9 +84,14 @@ export async function multiply(
   }
 }
 
+/** Above this step a software GPU's compiler takes seconds, and gains nothing. */
+const SOFTWARE_STEP = 8;
+
 /** The highest rung of the ladder that this device runs on f32 matrices as they are. */
 export function highestF32Rung(shape: Shape, profile: Profile): Rung {
+  const highest = profile.software ? SOFTWARE_STEP : Number.POSITIVE_INFINITY;
   const rung = RUNGS.findLast(candidate => {
+    if (Number.parseInt(candidate.rung, 10) > highest) return false;
     const program = programFor(candidate, shape, profile);
     return typeof program !== 'string' && program.inputs === 'f32';
   });
