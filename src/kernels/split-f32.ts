@@ -155,7 +155,7 @@ function stepsBetween(flush: number, bk: number, k: number): number {
   return flush === 0 || steps * bk >= k ? 0 : steps;
 }
 
-function tileFor({ k }: Problem, profile: Profile, params: Params): MatrixTile {
+export function tileFor({ k }: Problem, profile: Profile, params: Params): MatrixTile {
   const config = configOf(profile);
   const subgroup = subgroupSizeFor(profile);
   if (!config || 'missing' in subgroup) throw new RangeError('split-f32: rejected problems are not built');

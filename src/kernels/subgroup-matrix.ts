@@ -169,7 +169,7 @@ function configsFor(problem: Problem, profile: Profile): MatrixConfig[] {
     .sort((x, y) => y.M * y.N * y.K - x.M * x.N * x.K);
 }
 
-function tileFor(problem: Problem, profile: Profile, params: Params): MatrixTile {
+export function tileFor(problem: Problem, profile: Profile, params: Params): MatrixTile {
   const config = configsFor(problem, profile)[params.config];
   const subgroup = subgroupSizeFor(profile);
   if (!config || 'missing' in subgroup)

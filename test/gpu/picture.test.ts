@@ -4,6 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { RUNGS } from '../../src/ladder/rungs.ts';
+import { chosenFor } from '../../src/page/picture/model/kernels.ts';
 import { hasMapping, mappingOf, pictureShape } from '../../src/page/picture/model/mappings.ts';
 import { type Trace, trace } from '../../src/page/picture/model/trace.ts';
 import { useTestGpu } from './device.ts';
@@ -14,9 +15,9 @@ const gpu = useTestGpu();
 /** Room for more notes than the model expects, so that an access that it does not know of is seen. */
 const SPARE = 64;
 
-function accessesOf({ mapping, steps }: Trace): Accesses {
+function accessesOf({ mapping, all }: Trace): Accesses {
   const accesses: Accesses = new Map();
-  for (const { array, how, at } of steps.flatMap(({ instructions }) => instructions)) {
+  for (const { array, how, at } of all.flatMap(({ instructions }) => instructions)) {
     const name = `${array} ${how}`;
     if (!accesses.has(name))
       accesses.set(
@@ -44,7 +45,7 @@ for (const rung of RUNGS.filter(({ rung }) => hasMapping(rung))) {
       // A value in a register has no index of its own to be noted when it is written.
       accesses.delete('registers write');
       const most = [...accesses.values()].reduce((sum, threads) => sum + threads[0].length, SPARE);
-      const program = rung.build(shape, profile);
+      const program = { ...rung.build(shape, profile), ...chosenFor(rung.rung, shape, profile)?.program() };
       const noted = await watch(gpu(), program, shape, mapping.arrays, expected.group, most);
       expect([...noted.keys()].filter(site => noted.get(site)!.flat().length > 0).sort()).toEqual(
         [...accesses.keys()].sort(),

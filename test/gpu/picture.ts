@@ -76,9 +76,10 @@ function readNotes(notes: Uint32Array, arrays: Arrays, threads: number, most: nu
 /** The pass with every index that it uses going through `note`. */
 function noting(pass: Pass, arrays: Arrays, most: number): Pass {
   let { wgsl } = pass;
-  for (const [name, { line }] of Object.entries(arrays)) {
+  for (const [name, { line, memory }] of Object.entries(arrays)) {
     const sites = { read: siteOf(arrays, name, 'read'), write: siteOf(arrays, name, 'write') };
-    wgsl = noteMatrices(noteIndices(wgsl, name, line, sites), name, line, sites);
+    const note = (text: string) => noteMatrices(noteIndices(text, name, line, sites), name, line, sites);
+    wgsl = memory === 'workgroup' ? withinLoop(wgsl, note) : note(wgsl);
   }
   const registers = siteOf(arrays, 'registers', 'read');
   wgsl = wgsl.replaceAll(
@@ -103,6 +104,14 @@ fn note(site: u32, index: u32) -> u32 {
     wgsl: beginMain(wgsl, most) + notes,
     bindings: [...pass.bindings, writes('notes')],
   };
+}
+
+/** Of wgsl/matrix-tile.ts, only what comes before the sums take their way through the memory of the tiles. */
+function withinLoop(wgsl: string, change: (text: string) => string): string {
+  const main = wgsl.indexOf('@compute');
+  const end = wgsl.indexOf('// The results, through the memory of the tiles');
+  const last = end < 0 ? wgsl.length : end;
+  return wgsl.slice(0, main) + change(wgsl.slice(main, last)) + wgsl.slice(last);
 }
 
 /** `name[e]`, or `name[e][f]` in an array of arrays of `line`. */

@@ -110,10 +110,10 @@ function Drawn({ rung, profile, because }: DrawnProps) {
         <div class="picture-side">
           <Memories {...{ traced, at, view }} colours={coloursIn(traced, view)} />
           <Legend {...{ traced, view, colourBy }} />
+          <Numbers rung={rung} traced={traced} />
           <Follow {...{ traced, cell }} onFollow={setCell} />
         </div>
       </div>
-      <Numbers rung={rung} traced={traced} />
       <figcaption class="picture-note">
         {shape.m}×{shape.n}×{shape.k}, and the workgroup that makes one tile of C. Worked out by running the
         kernel's own indices

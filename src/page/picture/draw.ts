@@ -39,7 +39,7 @@ export const coloursIn = ({ mapping }: Trace, { scope }: View): number =>
     : Math.min(mapping.together ? 1 : mapping.lanes, mapping.threads);
 
 export function touched(traced: Trace, step: Step, operand: Operand, view: View): Touched {
-  const [global, copied] = [new Map<number, Set<number>>(), new Map<number, Set<number>>()];
+  const [global, copied] = [new Colouring(), new Colouring()];
   const sectors = new Set<number>();
   const { mapping, shape } = traced;
   for (const instruction of step.instructions) {
@@ -48,7 +48,7 @@ export function touched(traced: Trace, step: Step, operand: Operand, view: View)
     if (array.memory !== 'global' && instruction.how === 'write') continue;
     const into = array.memory === 'global' ? global : copied;
     eachAccess(traced, instruction, view, (colour, _, cells) => {
-      for (const cell of cells) if (cell >= 0) add(into, colour, cell);
+      for (const cell of cells) if (cell >= 0) into.add(colour, cell);
     });
     if (array.memory !== 'global') continue;
     for (const moved of transactions(traced, instruction)) {
@@ -59,12 +59,12 @@ export function touched(traced: Trace, step: Step, operand: Operand, view: View)
       }
     }
   }
-  return { global, copied, sectors };
+  return { global: global.cells, copied: copied.cells, sectors };
 }
 
 /** Places of an array in workgroup memory or in registers that a step reads or writes, counted in numbers. */
 export function touchedPlaces(traced: Trace, step: Step, name: string, view: View): Coloured {
-  const places = new Map<number, Set<number>>();
+  const places = new Colouring();
   const { vector } = traced.mapping.arrays[name];
   for (const instruction of step.instructions) {
     if (instruction.array !== name) continue;
@@ -74,11 +74,11 @@ export function touchedPlaces(traced: Trace, step: Step, name: string, view: Vie
         const place = matrix
           ? (at + Math.floor(i / matrix.cols) * matrix.stride) * vector + (i % matrix.cols)
           : at * vector + i;
-        add(places, colour, place);
+        places.add(colour, place);
       }
     });
   }
-  return places;
+  return places.cells;
 }
 
 function eachAccess(
@@ -96,12 +96,12 @@ function eachAccess(
 
 /** The cells of C that the threads in view make. */
 export function made(traced: Trace, view: View): Coloured {
-  const cells = new Map<number, Set<number>>();
+  const cells = new Colouring();
   traced.makers.forEach((thread, cell) => {
     const colour = thread < 0 ? null : colourOf(traced, thread, view);
-    if (colour !== null) add(cells, colour, cell);
+    if (colour !== null) cells.add(colour, cell);
   });
-  return cells;
+  return cells.cells;
 }
 
 /** How often the workgroup has read each cell from global memory, up to and with a step. */
@@ -133,10 +133,18 @@ export function tileBox({ makers, shape, mapping }: Trace) {
   return { row: Math.floor(first / shape.n), col: first % shape.n, ...mapping.tile };
 }
 
-function add(cells: Map<number, Set<number>>, colour: number, cell: number): void {
-  const known = cells.get(colour);
-  if (known) known.add(cell);
-  else cells.set(colour, new Set([cell]));
+/** Cells by colour; a cell that several threads read has the colour of the first. */
+class Colouring {
+  readonly cells = new Map<number, Set<number>>();
+  readonly #seen = new Set<number>();
+
+  add(colour: number, cell: number): void {
+    if (this.#seen.has(cell)) return;
+    this.#seen.add(cell);
+    const known = this.cells.get(colour);
+    if (known) known.add(cell);
+    else this.cells.set(colour, new Set([cell]));
+  }
 }
 
 /** SVG path of cells that are counted along rows of `across`; neighbours in a row become one rectangle. */

@@ -1,4 +1,5 @@
 /** A, B and C, laid out so that a row of A and a column of B meet in their cell of C. */
+import type { ComponentChildren } from 'preact';
 import {
   type Coloured,
   cellsPath,
@@ -67,17 +68,19 @@ export function Matrices({
       </text>
 
       <g transform={`translate(0 ${top})`}>
-        <Sheet rows={m} cols={k} />
-        <rect class="picture-band" x={0} y={tile.row} width={k} height={tile.m} />
-        <StepRange x={step.from} y={tile.row} width={width(step)} height={tile.m} />
-        <Cells touched={cells.A} across={k} colours={colours} times={times('A')} write={false} />
+        <Sheet rows={m} cols={k}>
+          <rect class="picture-band" x={0} y={tile.row} width={k} height={tile.m} />
+          <rect class="picture-range" x={step.from} y={tile.row} width={width(step)} height={tile.m} />
+        </Sheet>
+        <Cells touched={cells.A} across={k} colours={colours} times={times('A')} />
         {needs && <path class="picture-followed" d={needs.rows.map(row => box(0, row, k, 1)).join('')} />}
       </g>
       <g transform={`translate(${left} 0)`}>
-        <Sheet rows={k} cols={n} />
-        <rect class="picture-band" x={tile.col} y={0} width={tile.n} height={k} />
-        <StepRange x={tile.col} y={step.from} width={tile.n} height={width(step)} />
-        <Cells touched={cells.B} across={n} colours={colours} times={times('B')} write={false} />
+        <Sheet rows={k} cols={n}>
+          <rect class="picture-band" x={tile.col} y={0} width={tile.n} height={k} />
+          <rect class="picture-range" x={tile.col} y={step.from} width={tile.n} height={width(step)} />
+        </Sheet>
+        <Cells touched={cells.B} across={n} colours={colours} times={times('B')} />
         {needs && <path class="picture-followed" d={needs.cols.map(col => box(col, 0, 1, k)).join('')} />}
       </g>
       <g transform={`translate(${left} ${top})`}>
@@ -110,13 +113,22 @@ function pick(event: MouseEvent, cols: number, rows: number, onPick: (cell: numb
   if (col >= 0 && row >= 0 && col < cols && row < rows) onPick(row * cols + col);
 }
 
-/** A matrix without anything in it: its paper, a line for every 8 cells, its edge. */
-function Sheet({ rows, cols }: { readonly rows: number; readonly cols: number }) {
+/** A matrix's paper, what is tinted on it, and a line for every 8 cells: a sector of f32. */
+function Sheet({
+  rows,
+  cols,
+  children,
+}: {
+  readonly rows: number;
+  readonly cols: number;
+  readonly children?: ComponentChildren;
+}) {
   const lines = (count: number, line: (at: number) => string) =>
     Array.from({ length: Math.ceil(count / 8) - 1 }, (_, i) => line(8 * (i + 1))).join('');
   return (
     <>
       <rect class="picture-sheet" width={cols} height={rows} />
+      {children}
       <path
         class="picture-grid"
         d={lines(cols, x => `M${x} 0v${rows}`) + lines(rows, y => `M0 ${y}h${cols}`)}
@@ -125,16 +137,11 @@ function Sheet({ rows, cols }: { readonly rows: number; readonly cols: number })
   );
 }
 
-function StepRange(at: { x: number; y: number; width: number; height: number }) {
-  return <rect class="picture-range" {...at} />;
-}
-
 interface CellsProps {
   readonly touched: Touched;
   readonly across: number;
   readonly colours: number;
   readonly times: Uint32Array | null;
-  readonly write: boolean;
 }
 
 function Cells({ touched: { global, copied, sectors }, across, colours, times }: CellsProps) {

@@ -1,4 +1,5 @@
 /** A rung's mapping in numbers, alone and beside the other rungs'. */
+import './picture.css';
 import { useMemo } from 'preact/hooks';
 import { bytes, percent } from '../../figures.ts';
 import type { Profile } from '../../profile.ts';
@@ -14,7 +15,10 @@ export function Numbers({ rung, traced }: { readonly rung: string; readonly trac
       <h4>In numbers</h4>
       <Facts
         items={[
-          ['Threads', `${it.threads} in a workgroup, ${figure(it.cellsPerThread)} cells of C each`],
+          [
+            'Threads',
+            `${it.threads} in a workgroup, ${figure(it.cellsPerThread)} ${it.cellsPerThread === 1 ? 'cell' : 'cells'} of C each`,
+          ],
           ['Global reads', `${figure(it.globalReads)} numbers for a multiply-add`],
           ['Use of a number', `of A ${figure(it.usesOfA)}, of B ${figure(it.usesOfB)} multiply-adds`],
           ['Traffic', `${bytes(it.bytesPerK)} for each k; ${percent(it.used)} of it asked for`],
@@ -36,10 +40,10 @@ export function Numbers({ rung, traced }: { readonly rung: string; readonly trac
 }
 
 const COLUMNS: readonly Column<Summary>[] = [
-  { head: 'rung', cell: ({ rung, id }) => `${rung} ${id}` },
+  { head: 'rung', cell: ({ rung, id }) => <span class="picture-name">{`${rung} ${id}`}</span> },
   { head: 'cells a thread', number: true, cell: it => figure(it.cellsPerThread) },
-  { head: 'global reads / multiply-add', number: true, cell: it => figure(it.globalReads) },
-  { head: 'workgroup reads / multiply-add', number: true, cell: it => figure(it.workgroupReads) },
+  { head: 'global reads', number: true, cell: it => figure(it.globalReads) },
+  { head: 'workgroup reads', number: true, cell: it => figure(it.workgroupReads) },
   { head: 'flop / byte', number: true, cell: it => figure(it.intensity) },
   { head: 'bytes used', number: true, cell: it => percent(it.used) },
   { head: 'workgroup memory', number: true, cell: it => bytes(it.workgroupMemory) },
@@ -51,7 +55,7 @@ export function Comparison({ profile }: { readonly profile: Profile | null }) {
   const rows = useMemo(() => compareRungs(profile), [profile]);
   return (
     <Table
-      caption="What each rung reads. Bytes are those of whole 32-byte sectors, before any cache."
+      caption="What each rung reads. Reads are numbers for each multiply-add; bytes are those of whole 32-byte sectors, before any cache."
       columns={COLUMNS}
       rows={rows}
       keyOf={({ rung }) => rung}

@@ -1,4 +1,6 @@
 /** The mapping of every rung, made of the constants and parameters that its WGSL is made of. */
+import { tileFor as splitF32Tile } from '../../../kernels/split-f32.ts';
+import { tileFor as subgroupMatrixTile } from '../../../kernels/subgroup-matrix.ts';
 import { SIDE as SIDE_2 } from '../../../ladder/2-workgroups.ts';
 import { SIDE as SIDE_3 } from '../../../ladder/3-coalesced.ts';
 import { TILE as TILE_4 } from '../../../ladder/4-shared-memory.ts';
@@ -9,7 +11,10 @@ import { chooseMatrix, GRID, stepOf } from '../../../ladder/8-subgroup-matrix.ts
 import * as rung8s from '../../../ladder/8s-subgroup-shuffle.ts';
 import type { Shape } from '../../../ladder/rung.ts';
 import { type Profile, subgroupSizeFor } from '../../../profile.ts';
+import { chosenFor } from './kernels.ts';
+import { matrixTile } from './matrix-tile.ts';
 import { oneCell } from './plain.ts';
+import { registerTile } from './register-tile.ts';
 import { sharedMemory, threadTiling, vectorized } from './staged.ts';
 import { matrices, shuffle } from './subgroups.ts';
 import type { Mapping } from './trace.ts';
@@ -32,6 +37,15 @@ const MAPPINGS: Readonly<Record<string, MapRung>> = {
     const { M, N, K, componentType, resultComponentType } = choice.config;
     const bytes = { inputs: bytesOf(componentType), result: bytesOf(resultComponentType) };
     return matrices(shape, lanes, { M, N, K, STEP: stepOf(choice.config), GRID, bytes });
+  },
+  '9': (shape, lanes, profile) => registerTile(shape, lanes, chosenFor('9', shape, profile)!.params),
+  '10': (shape, _, profile) => {
+    const { problem, params } = chosenFor('10', shape, profile)!;
+    return matrixTile(shape, subgroupMatrixTile(problem, profile, params), params.pack === 1);
+  },
+  '11': (shape, _, profile) => {
+    const { problem, params } = chosenFor('11', shape, profile)!;
+    return matrixTile(shape, splitF32Tile(problem, profile, params), true);
   },
 };
 

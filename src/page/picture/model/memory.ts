@@ -32,15 +32,12 @@ export interface Transaction {
   readonly leastPasses: number;
 }
 
-/** `same`: one place for all. `together`: as few sectors as the bytes fit in. */
+/** `same`: one place for all. `together`: hardly more sectors than the bytes fit in. `apart`: most that moves is not used. */
 export type Pattern = 'same' | 'together' | 'apart';
 
 export const patternOf = ({ places, bytes, sectors }: Transaction): Pattern => {
   if (places === 1) return 'same';
-  // One more than the fewest where the first byte does not begin a sector.
-  return sectors.length <= Math.ceil(bytes / SECTOR) + 1 && sectors.length * SECTOR < 2 * bytes
-    ? 'together'
-    : 'apart';
+  return sectors.length === 1 || sectors.length * SECTOR < 2 * bytes ? 'together' : 'apart';
 };
 
 /** An instruction as each of the workgroup's subgroups does it; those of which no lane takes part are left out. */

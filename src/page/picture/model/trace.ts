@@ -21,15 +21,18 @@ export interface MemoryArray {
   readonly rows: number;
   /** Whether its rows are the matrix's columns. */
   readonly transposed?: boolean;
+  /** Where it does not hold the matrix row by row: the cell that a number of the array is. */
+  readonly cell?: (number: number) => number;
 }
 
-/** The cell that a number of an array in global memory is. */
+/** The cell that a number of an array in global memory is; -1 behind its end. */
 export function cellOf(
-  { operand, line, vector, transposed }: MemoryArray,
+  { operand, line, vector, rows, transposed, cell }: MemoryArray,
   shape: Shape,
   number: number,
 ): number {
-  if (!transposed) return number;
+  if (cell) return cell(number);
+  if (!transposed) return number < rows * line * vector ? number : -1;
   const length = line * vector;
   return (number % length) * columnsOf(operand, shape) + Math.floor(number / length);
 }
@@ -75,6 +78,8 @@ export interface Mapping {
   readonly tile: Shape;
   /** Whether cells of C are made by a subgroup's lanes together. */
   readonly together?: boolean;
+  /** Products that are summed for one of C = A·B; 1 where it is left out. */
+  readonly products?: number;
   /** What one thread does; it yields where it waits for the others. */
   readonly main: (thread: Thread) => Iterable<void>;
   /** The workgroup that makes the tile at this row and column of tiles, as `workgroup_id`. */
@@ -86,6 +91,8 @@ export interface Trace {
   readonly mapping: Mapping;
   readonly group: readonly [x: number, y: number];
   readonly steps: readonly Step[];
+  /** The same with those that fetch what lies past the end of K, and is not used. */
+  readonly all: readonly Step[];
   /** For each cell of C the thread that makes it (of a subgroup that makes it together, its first), or -1. */
   readonly makers: Int32Array;
 }
@@ -106,13 +113,16 @@ class Machine {
   readonly steps: OpenStep[] = [];
   readonly contents: Record<string, Int32Array> = {};
   readonly makers: Int32Array;
+  readonly group: readonly [x: number, y: number];
 
   constructor(
     readonly mapping: Mapping,
     readonly shape: Shape,
-    readonly group: readonly [x: number, y: number],
+    readonly tileRow: number,
+    readonly tileCol: number,
     readonly onProduct: OnProduct | undefined,
   ) {
+    this.group = mapping.groupOf(tileRow, tileCol);
     this.makers = new Int32Array(shape.m * shape.n).fill(-1);
     for (const [name, { memory, rows, line, vector }] of Object.entries(mapping.arrays)) {
       const copies = memory === 'lanes' ? Math.ceil(mapping.threads / mapping.lanes) : 1;
@@ -139,6 +149,9 @@ export class Thread {
   readonly lane: number;
   readonly subgroup: number;
   readonly group: readonly [x: number, y: number];
+  /** Which tile of C the workgroup makes, counted in tiles. */
+  readonly tileRow: number;
+  readonly tileCol: number;
   readonly shape: Shape;
   readonly #machine: Machine;
   #step = -1;
@@ -152,6 +165,7 @@ export class Thread {
     const { side, lanes } = machine.mapping;
     this.#machine = machine;
     this.group = machine.group;
+    [this.tileRow, this.tileCol] = [machine.tileRow, machine.tileCol];
     this.shape = machine.shape;
     [this.x, this.y] = [index % side, Math.floor(index / side)];
     [this.lane, this.subgroup] = [index % lanes, Math.floor(index / lanes)];
@@ -265,10 +279,11 @@ export function trace(
   tileCol = 0,
   onProduct?: OnProduct,
 ): Trace {
-  const machine = new Machine(mapping, shape, mapping.groupOf(tileRow, tileCol), onProduct);
+  const machine = new Machine(mapping, shape, tileRow, tileCol, onProduct);
   const running = Array.from({ length: mapping.threads }, (_, index) =>
     mapping.main(new Thread(machine, index))[Symbol.iterator](),
   );
   while (running.map(thread => thread.next().done).includes(false));
-  return { shape, mapping, group: machine.group, steps: machine.steps, makers: machine.makers };
+  const { steps: all, group, makers } = machine;
+  return { shape, mapping, group, steps: all.filter(({ from }) => from < shape.k), all, makers };
 }

@@ -19,10 +19,10 @@ export function describeStep(traced: Trace, step: Step, scope: Scope, subgroup: 
     });
   return [
     heading(traced, step),
-    ...told(of('global', 'read'), (same, done) => global(traced, same, done, 'read', scope)),
-    ...told(of('global', 'write'), (same, done) => global(traced, same, done, 'write', scope)),
+    ...told(of('global', 'read'), (same, done) => global(traced, same, done, 'read')),
+    ...told(of('global', 'write'), (same, done) => global(traced, same, done, 'write')),
     ...told(of('workgroup', 'write'), (same, done) => staged(traced, same, done, step)),
-    ...told(of('workgroup', 'read'), (_, done) => local(traced, done, scope)),
+    ...told(of('workgroup', 'read'), (same, done) => local(traced, same, done, scope)),
     ...told(of('lanes', 'read'), (same, done) => handed(traced, same, done)),
     ...(step.products > 0 ? [productsOf(traced, step, scope)] : []),
   ];
@@ -47,51 +47,64 @@ function heading({ mapping }: Trace, { kind, from, to }: Step): string {
 
 /** The first of these in full, and the sum where there are more. */
 function global(
-  { mapping }: Trace,
+  traced: Trace,
   same: readonly Instruction[],
   done: readonly Transaction[],
   how: 'read' | 'write',
-  scope: Scope,
 ): string {
+  const { mapping } = traced;
   const [first] = done;
-  const { operand, vector, bytes, transposed } = mapping.arrays[first.array];
+  const { operand, vector, transposed, bytes } = mapping.arrays[first.array];
   const name = transposed ? `${operand}ᵀ` : operand;
-  const numbers =
-    vector === 1
-      ? plural(first.places, 'number')
-      : plural(first.places, `vector of ${vector}`, `vectors of ${vector}`);
   const pattern = patternOf(first);
-  const places = {
-    same: `the same ${vector === 1 ? 'number' : `vector of ${vector} numbers`} of ${name}`,
-    together: `${numbers} of ${name} that lie together`,
+  const numbers = plural(
+    first.places,
+    vector === 1 ? 'number' : `vector of ${vector}`,
+    vector === 1 ? 'numbers' : `vectors of ${vector}`,
+  );
+  const whole =
+    mapping.threads === 1 ? 'The only thread' : first.lanes === 1 ? 'One lane' : `${first.lanes} lanes`;
+  const who = pattern === 'same' && first.lanes > 1 ? `All ${whole}` : whole;
+  const what = {
+    same: first.lanes === 1 ? `${numbers} of ${name}` : `the same number of ${name}`,
+    together: `${numbers} of ${name} side by side`,
     apart: `${numbers} of ${name} that lie apart`,
   }[pattern];
-  const lanes =
-    first.lanes === 1
-      ? mapping.threads === 1
-        ? 'The only thread'
-        : 'One lane'
-      : pattern === 'same'
-        ? `All ${first.lanes} lanes`
-        : `${first.lanes} lanes`;
-  const verb = first.lanes === 1 ? `${how}s` : how;
-  const what = first.lanes === 1 ? `${numbers} of ${name}` : places;
   const shared =
     pattern !== 'same' && first.places < first.lanes ? `, each for ${first.lanes / first.places} lanes` : '';
   const moved = first.sectors.length * SECTOR;
-  const cost = `${plural(first.sectors.length, 'sector')} of ${SECTOR} bytes${
-    moved > first.bytes ? `, of which ${first.bytes} bytes are ${how === 'read' ? 'used' : 'written'}` : ''
-  }`;
+  const waste =
+    moved > first.bytes
+      ? `, ${first.bytes} bytes of it ${how === 'read' ? 'used' : 'written'}`
+      : ', all of it used';
   const verdict =
-    pattern === 'apart' ? ' (scattered)' : pattern === 'together' && first.lanes > 1 ? ' (coalesced)' : '';
-  const sum = done.reduce((sectors, it) => sectors + it.sectors.length, 0);
-  const loads = same.length > 1 ? ` ${same.length} such ${how === 'read' ? 'loads' : 'stores'}` : '';
+    first.lanes === 1 ? '' : { same: 'Broadcast', together: 'Coalesced', apart: 'Scattered' }[pattern];
+  const sentences = [
+    `${who} ${how}${first.lanes === 1 ? 's' : ''} ${what}${shared}.`,
+    `${verdict ? `${verdict}: ` : ''}${plural(first.sectors.length, 'sector')} of ${SECTOR} bytes${waste}.`,
+    ...(bytes === 2 ? ['A number has 2 bytes here.'] : []),
+    ...(done.length > 1 ? [sumOf(done, how)] : []),
+    ...(how === 'read' ? again(traced, same, name) : []),
+  ];
+  return sentences.join(' ');
+}
+
+function sumOf(done: readonly Transaction[], how: 'read' | 'write'): string {
+  const sectors = done.reduce((sum, it) => sum + it.sectors.length, 0);
   const subgroups = new Set(done.map(it => it.subgroup)).size;
-  const all =
-    done.length > 1
-      ? `${loads || ' All'}${scope === 'workgroup' && subgroups > 1 ? `${loads ? ' by' : ''} ${subgroups} subgroups` : ''}: ${plural(sum, 'sector')}, ${sum * SECTOR} bytes.`
-      : '';
-  return `${lanes} ${verb} ${what}${shared}: ${cost}${verdict}.${all}${bytes === 2 ? ' A number has 2 bytes.' : ''}`;
+  const each = done.length / subgroups;
+  const loads = each > 1 ? `${each} such ${how}s` : '';
+  const by = subgroups > 1 ? `${loads ? ' by each of' : 'By all'} ${subgroups} subgroups` : '';
+  return `${loads}${by}: ${plural(sectors, 'sector')}, ${(sectors * SECTOR).toLocaleString('en')} bytes.`;
+}
+
+/** How many threads of the workgroup read the same places in this step. */
+function again({ mapping }: Trace, same: readonly Instruction[], name: string): string[] {
+  const all = same.flatMap(({ at }) => [...at].filter(place => place >= 0));
+  const times = all.length / new Set(all).size;
+  return times > 1 && mapping.threads > 1
+    ? [`In the workgroup, ${times} threads read each number of ${name} in this step.`]
+    : [];
 }
 
 function staged(
@@ -108,7 +121,13 @@ function staged(
   return `${step.kind === 'fetch' ? 'Kept' : 'Written'} in ${array}${conflict}: each number of ${operand} will be used ${uses} times from there.`;
 }
 
-function local({ mapping }: Trace, done: readonly Transaction[], scope: Scope): string {
+function local(
+  traced: Trace,
+  same: readonly Instruction[],
+  done: readonly Transaction[],
+  scope: Scope,
+): string {
+  const { mapping } = traced;
   const [first] = done;
   const { operand } = mapping.arrays[first.array];
   if (mapping.together && operand !== 'C') {
@@ -117,12 +136,17 @@ function local({ mapping }: Trace, done: readonly Transaction[], scope: Scope): 
     return `${loads} ${plural(count, 'matrix', 'matrices')} of ${first.width} numbers from ${first.array}.`;
   }
   const numbers = done.filter(it => it.subgroup === first.subgroup).length * first.width;
-  return `Each thread reads ${plural(numbers, 'number')} from ${first.array}${conflictOf(done)}.`;
+  return [
+    `Each thread reads ${plural(numbers, 'number')} from ${first.array}${conflictOf(done)}.`,
+    ...again(traced, same, first.array),
+  ].join(' ');
 }
 
 const conflictOf = (done: readonly Transaction[]): string => {
   const worst = Math.max(...done.map(({ passes, leastPasses }) => passes / leastPasses));
-  return worst > 1 ? ` (lanes meet in the same bank: ${worst} times as many passes)` : ' (no bank conflict)';
+  return worst > 1
+    ? ` (bank conflict: lanes meet in the same bank, ${worst} passes in place of one)`
+    : ' (no bank conflict)';
 };
 
 const handed = ({ mapping }: Trace, same: readonly Instruction[], [first]: readonly Transaction[]): string =>

@@ -1,0 +1,230 @@
+/** The picture of a rung's mapping: that it multiplies matrices, fits the program, and says what memory does. */
+import { describe, expect, test } from 'vitest';
+import { RUNGS } from '../../src/ladder/rungs.ts';
+import { touched } from '../../src/page/picture/draw.ts';
+import { workgroupBytes } from '../../src/page/picture/model/arrays.ts';
+import { exampleProfile } from '../../src/page/picture/model/example.ts';
+import { chosenFor } from '../../src/page/picture/model/kernels.ts';
+import { hasMapping, mappingOf, pictureShape } from '../../src/page/picture/model/mappings.ts';
+import { compareRungs } from '../../src/page/picture/model/summary.ts';
+import { trace } from '../../src/page/picture/model/trace.ts';
+import { describeStep } from '../../src/page/picture/model/words.ts';
+import { AMD_64, APPLE, deviceWith, INTEL, matrices, NVIDIA, NVIDIA_16K } from './profiles.ts';
+
+const DEVICES = {
+  Apple: APPLE,
+  NVIDIA,
+  'NVIDIA with 16 KiB': NVIDIA_16K,
+  Intel: INTEL,
+  'AMD of 64 lanes': AMD_64,
+  'subgroups of 4': deviceWith({ lanes: 4, matrixConfigs: matrices('f16', 'f16', '8×8×8') }),
+};
+
+const drawn = RUNGS.filter(({ rung }) => hasMapping(rung));
+
+test('every rung of the ladder has a picture', () => {
+  expect(drawn.map(({ rung }) => rung)).toEqual(RUNGS.map(({ rung }) => rung));
+});
+
+describe.each(Object.entries(DEVICES))('%s', (_, profile) => {
+  test.each(drawn.filter(rung => rung.missing(profile) === null).map(rung => [rung.rung, rung] as const))(
+    'rung %s',
+    (name, rung) => {
+      const shape = pictureShape(name, profile);
+      const { m, n, k } = shape;
+      const mapping = mappingOf(name, shape, profile);
+      const [tileRow, tileCol] = [m / mapping.tile.m - 1, n / mapping.tile.n - 1];
+
+      // What each cell of C was given: k must come up as often as every other, from its own row and column.
+      const wrong: string[] = [];
+      const given = new Map<number, number[]>();
+      const traced = trace(mapping, shape, tileRow, tileCol, (c, a, b) => {
+        if (Math.floor(a / k) !== Math.floor(c / n) || b % n !== c % n || a % k !== Math.floor(b / n)) {
+          wrong.push(`C ${c} += A ${a} · B ${b}`);
+        }
+        const times = given.get(c) ?? new Array<number>(k).fill(0);
+        times[a % k]++;
+        given.set(c, times);
+      });
+      expect(wrong).toEqual([]);
+      expect(given.size).toBe(mapping.tile.m * mapping.tile.n);
+      expect(new Set([...given.values()].flat())).toEqual(new Set([mapping.products ?? 1]));
+
+      // Each of these cells is stored once, and no other.
+      const stored = traced.steps
+        .flatMap(({ instructions }) => instructions)
+        .filter(({ array, how }) => array === 'c' && how === 'write')
+        .flatMap(({ at }) => [...at].filter(cell => cell >= 0));
+      expect(stored.toSorted((x, y) => x - y)).toEqual([...given.keys()].toSorted((x, y) => x - y));
+
+      const program = chosenFor(name, shape, profile)?.program() ?? rung.build(shape, profile);
+      const pass = program.passes[program.passes.length - 1];
+      expect(mapping.threads).toBe(pass.threads);
+      expect(workgroupBytes(mapping.arrays)).toBe(pass.workgroupMemory);
+    },
+  );
+});
+
+describe('what memory does', () => {
+  const example = exampleProfile('2', null)!.profile;
+  const step = (rung: string, kind: string) => {
+    const shape = pictureShape(rung, example);
+    const traced = trace(mappingOf(rung, shape, example), shape);
+    const found = traced.steps.find(step => step.kind === kind)!;
+    return { traced, found, words: describeStep(traced, found, 'subgroup', 0) };
+  };
+
+  test('rung 1: one lane of a subgroup works', () => {
+    expect(step('1', 'multiply').words).toMatchInlineSnapshot(`
+      [
+        "Multiply, k = 0.",
+        "The only thread reads 1 number of A. 1 sector of 32 bytes, 4 bytes of it used.",
+        "The only thread reads 1 number of B. 1 sector of 32 bytes, 4 bytes of it used.",
+        "1 multiply-add in this subgroup.",
+      ]
+    `);
+  });
+  test('rung 2: rows of A are far apart', () => {
+    expect(step('2', 'multiply').words).toMatchInlineSnapshot(`
+      [
+        "Multiply, k = 0.",
+        "32 lanes read 16 numbers of A that lie apart, each for 2 lanes. Scattered: 16 sectors of 32 bytes, 64 bytes of it used. In the workgroup, 16 threads read each number of A in this step.",
+        "32 lanes read 2 numbers of B side by side, each for 16 lanes. Coalesced: 1 sector of 32 bytes, 8 bytes of it used. In the workgroup, 16 threads read each number of B in this step.",
+        "32 multiply-adds in this subgroup.",
+      ]
+    `);
+  });
+  test('rung 3: neighbours read neighbours', () => {
+    expect(step('3', 'multiply').words).toMatchInlineSnapshot(`
+      [
+        "Multiply, k = 0.",
+        "32 lanes read 2 numbers of A that lie apart, each for 16 lanes. Scattered: 2 sectors of 32 bytes, 8 bytes of it used. In the workgroup, 16 threads read each number of A in this step.",
+        "32 lanes read 16 numbers of B side by side, each for 2 lanes. Coalesced: 2 sectors of 32 bytes, all of it used. In the workgroup, 16 threads read each number of B in this step.",
+        "32 multiply-adds in this subgroup.",
+      ]
+    `);
+  });
+  test('rung 4: what is fetched is used again', () => {
+    expect(step('4', 'fetch').words).toMatchInlineSnapshot(`
+      [
+        "Fetch for k = 0 to 15 into workgroup memory.",
+        "32 lanes read 32 numbers of A side by side. Coalesced: 4 sectors of 32 bytes, all of it used.",
+        "32 lanes read 32 numbers of B side by side. Coalesced: 4 sectors of 32 bytes, all of it used.",
+        "Kept in tileA (no bank conflict): each number of A will be used 16 times from there.",
+        "Kept in tileB (no bank conflict): each number of B will be used 16 times from there.",
+      ]
+    `);
+  });
+  test('rung 7: rows of a tile begin in the same bank', () => {
+    expect(step('7', 'multiply').words).toMatchInlineSnapshot(`
+      [
+        "Multiply, k = 0 to 3.",
+        "Each thread reads 16 numbers from tileA (no bank conflict). In the workgroup, 8 threads read each number of tileA in this step.",
+        "Each thread reads 16 numbers from tileBt (bank conflict: lanes meet in the same bank, 8 passes in place of one). In the workgroup, 8 threads read each number of tileBt in this step.",
+        "2,048 multiply-adds in this subgroup.",
+      ]
+    `);
+  });
+  test('rung 8s: a lane hands A to the others', () => {
+    expect(step('8s', 'multiply').words).toMatchInlineSnapshot(`
+      [
+        "Multiply, k = 0.",
+        "32 lanes read 32 numbers of B side by side. Coalesced: 4 sectors of 32 bytes, all of it used. 4 such reads: 16 sectors, 512 bytes. In the workgroup, 4 threads read each number of B in this step.",
+        "Lane 0 hands its 8 numbers of A to all lanes of its subgroup: no memory is read.",
+        "1,024 multiply-adds in this subgroup.",
+      ]
+    `);
+  });
+
+  test('a sector that is moved for a single number is shown whole', () => {
+    const { traced, found } = step('2', 'multiply');
+    const { global, sectors } = touched(traced, found, 'A', { scope: 'subgroup', subgroup: 0 });
+    expect([...global.values()].reduce((sum, cells) => sum + cells.size, 0)).toBe(16);
+    expect(sectors.size).toBe(16 * 8);
+  });
+});
+
+test('rungs in numbers', () => {
+  const numbers = compareRungs(null).map(it => [
+    it.rung,
+    Number(it.globalReads.toPrecision(3)),
+    Number(it.intensity.toPrecision(3)),
+    it.conflicts,
+  ]);
+  expect(numbers).toMatchInlineSnapshot(`
+    [
+      [
+        "1",
+        2,
+        0.0313,
+        1,
+      ],
+      [
+        "2",
+        2,
+        0.118,
+        1,
+      ],
+      [
+        "3",
+        2,
+        0.5,
+        1,
+      ],
+      [
+        "4",
+        0.125,
+        4,
+        1,
+      ],
+      [
+        "5",
+        0.0625,
+        8,
+        4,
+      ],
+      [
+        "6",
+        0.0625,
+        8,
+        4,
+      ],
+      [
+        "7",
+        0.0625,
+        8,
+        8,
+      ],
+      [
+        "8s",
+        0.133,
+        3.76,
+        1,
+      ],
+      [
+        "8",
+        0.0625,
+        8,
+        1,
+      ],
+      [
+        "9",
+        0.0156,
+        32,
+        1,
+      ],
+      [
+        "10",
+        0.0117,
+        85.3,
+        1,
+      ],
+      [
+        "11",
+        0.0469,
+        21.3,
+        1,
+      ],
+    ]
+  `);
+});
