@@ -80,7 +80,7 @@ describe('what memory does', () => {
         "Multiply, k = 0.",
         "The only thread reads 1 number of A. 1 sector of 32 bytes, 4 bytes of it used.",
         "The only thread reads 1 number of B. 1 sector of 32 bytes, 4 bytes of it used.",
-        "1 multiply-add in this subgroup.",
+        "1 multiply-add. The other 31 lanes of the subgroup idle.",
       ]
     `);
   });
@@ -98,7 +98,7 @@ describe('what memory does', () => {
     expect(step('3', 'multiply').words).toMatchInlineSnapshot(`
       [
         "Multiply, k = 0.",
-        "32 lanes read 2 numbers of A that lie apart, each for 16 lanes. Scattered: 2 sectors of 32 bytes, 8 bytes of it used. In the workgroup, 16 threads read each number of A in this step.",
+        "32 lanes read 2 numbers of A, each for 16 lanes. Broadcast: 2 sectors of 32 bytes, 8 bytes of it used. In the workgroup, 16 threads read each number of A in this step.",
         "32 lanes read 16 numbers of B side by side, each for 2 lanes. Coalesced: 2 sectors of 32 bytes, all of it used. In the workgroup, 16 threads read each number of B in this step.",
         "32 multiply-adds in this subgroup.",
       ]
@@ -120,7 +120,7 @@ describe('what memory does', () => {
       [
         "Multiply, k = 0 to 3.",
         "Each thread reads 16 numbers from tileA (no bank conflict). In the workgroup, 8 threads read each number of tileA in this step.",
-        "Each thread reads 16 numbers from tileBt (bank conflict: lanes meet in the same bank, 8 passes in place of one). In the workgroup, 8 threads read each number of tileBt in this step.",
+        "Each thread reads 16 numbers from tileBt (bank conflict: lanes meet in one bank, which takes 8 times as long). In the workgroup, 8 threads read each number of tileBt in this step.",
         "2,048 multiply-adds in this subgroup.",
       ]
     `);
@@ -145,86 +145,24 @@ describe('what memory does', () => {
 });
 
 test('rungs in numbers', () => {
-  const numbers = compareRungs(null).map(it => [
-    it.rung,
-    Number(it.globalReads.toPrecision(3)),
-    Number(it.intensity.toPrecision(3)),
-    it.conflicts,
-  ]);
+  const numbers = [...compareRungs(null)].map(
+    it =>
+      `${it.rung}: ${it.globalReads.toPrecision(3)} reads a multiply-add, ${it.intensity.toPrecision(3)} flop/byte, banks ${it.conflicts}×`,
+  );
   expect(numbers).toMatchInlineSnapshot(`
     [
-      [
-        "1",
-        2,
-        0.0313,
-        1,
-      ],
-      [
-        "2",
-        2,
-        0.118,
-        1,
-      ],
-      [
-        "3",
-        2,
-        0.5,
-        1,
-      ],
-      [
-        "4",
-        0.125,
-        4,
-        1,
-      ],
-      [
-        "5",
-        0.0625,
-        8,
-        4,
-      ],
-      [
-        "6",
-        0.0625,
-        8,
-        4,
-      ],
-      [
-        "7",
-        0.0625,
-        8,
-        8,
-      ],
-      [
-        "8s",
-        0.133,
-        3.76,
-        1,
-      ],
-      [
-        "8",
-        0.0625,
-        8,
-        1,
-      ],
-      [
-        "9",
-        0.0156,
-        32,
-        1,
-      ],
-      [
-        "10",
-        0.0117,
-        85.3,
-        1,
-      ],
-      [
-        "11",
-        0.0469,
-        21.3,
-        1,
-      ],
+      "1: 2.00 reads a multiply-add, 0.0313 flop/byte, banks 1×",
+      "2: 2.00 reads a multiply-add, 0.118 flop/byte, banks 1×",
+      "3: 2.00 reads a multiply-add, 0.500 flop/byte, banks 1×",
+      "4: 0.125 reads a multiply-add, 4.00 flop/byte, banks 1×",
+      "5: 0.0625 reads a multiply-add, 8.00 flop/byte, banks 4×",
+      "6: 0.0625 reads a multiply-add, 8.00 flop/byte, banks 4×",
+      "7: 0.0625 reads a multiply-add, 8.00 flop/byte, banks 8×",
+      "8s: 0.133 reads a multiply-add, 3.76 flop/byte, banks 1×",
+      "8: 0.0625 reads a multiply-add, 8.00 flop/byte, banks 1×",
+      "9: 0.0156 reads a multiply-add, 32.0 flop/byte, banks 1×",
+      "10: 0.0117 reads a multiply-add, 85.3 flop/byte, banks 1×",
+      "11: 0.0469 reads a multiply-add, 21.3 flop/byte, banks 1×",
     ]
   `);
 });

@@ -1,6 +1,6 @@
 /** A rung's mapping in numbers, alone and beside the other rungs'. */
 import './picture.css';
-import { useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { bytes, percent } from '../../figures.ts';
 import type { Profile } from '../../profile.ts';
 import { Facts } from '../components/facts.tsx';
@@ -52,7 +52,19 @@ const COLUMNS: readonly Column<Summary>[] = [
 
 /** All rungs side by side, for the reader's device or, where it can't run a rung, an example. */
 export function Comparison({ profile }: { readonly profile: Profile | null }) {
-  const rows = useMemo(() => compareRungs(profile), [profile]);
+  const [rows, setRows] = useState<readonly Summary[]>([]);
+  // A rung at a time: all of them take a second, and the page has to answer meanwhile.
+  useEffect(() => {
+    setRows([]);
+    const rest = compareRungs(profile);
+    let timer = setTimeout(function next() {
+      const { value, done } = rest.next();
+      if (done) return;
+      setRows(known => [...known, value]);
+      timer = setTimeout(next);
+    });
+    return () => clearTimeout(timer);
+  }, [profile]);
   return (
     <Table
       caption="What each rung reads. Reads are numbers for each multiply-add; bytes are those of whole 32-byte sectors, before any cache."

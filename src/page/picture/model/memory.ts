@@ -32,12 +32,16 @@ export interface Transaction {
   readonly leastPasses: number;
 }
 
-/** `same`: one place for all. `together`: hardly more sectors than the bytes fit in. `apart`: most that moves is not used. */
+/**
+ * `same`: hardly any places, each for many lanes. `together`: hardly more sectors than the bytes fit in. `apart`: more sectors
+ * than the lanes would need if each read a number of its own, side by side.
+ */
 export type Pattern = 'same' | 'together' | 'apart';
 
-export const patternOf = ({ places, bytes, sectors }: Transaction): Pattern => {
+export const patternOf = ({ places, lanes, bytes, sectors }: Transaction): Pattern => {
   if (places === 1) return 'same';
-  return sectors.length === 1 || sectors.length * SECTOR < 2 * bytes ? 'together' : 'apart';
+  if (sectors.length === 1 || sectors.length * SECTOR < 2 * bytes) return 'together';
+  return sectors.length * SECTOR <= (lanes / places) * bytes ? 'same' : 'apart';
 };
 
 /** An instruction as each of the workgroup's subgroups does it; those of which no lane takes part are left out. */

@@ -78,12 +78,12 @@ export function summarize(rung: string, traced: Trace): Summary {
   };
 }
 
-/** Every rung that has a picture, on this device, or on an example where the device can't run it. */
-export function compareRungs(profile: Profile | null): Summary[] {
-  return RUNGS.flatMap(({ rung }) => {
+/** Every rung that has a picture, on this device, or on an example where the device can't run it; each as it is counted. */
+export function* compareRungs(profile: Profile | null): Generator<Summary, undefined> {
+  for (const { rung } of RUNGS) {
     const example = exampleProfile(rung, profile);
-    if (!example) return [];
+    if (!example) continue;
     const shape = pictureShape(rung, example.profile);
-    return summarize(rung, trace(mappingOf(rung, shape, example.profile), shape));
-  });
+    yield summarize(rung, trace(mappingOf(rung, shape, example.profile), shape));
+  }
 }

@@ -64,14 +64,14 @@ function global(
   );
   const whole =
     mapping.threads === 1 ? 'The only thread' : first.lanes === 1 ? 'One lane' : `${first.lanes} lanes`;
-  const who = pattern === 'same' && first.lanes > 1 ? `All ${whole}` : whole;
+  const who = first.places === 1 && first.lanes > 1 ? `All ${whole}` : whole;
   const what = {
-    same: first.lanes === 1 ? `${numbers} of ${name}` : `the same number of ${name}`,
+    same: first.places === 1 && first.lanes > 1 ? `the same number of ${name}` : `${numbers} of ${name}`,
     together: `${numbers} of ${name} side by side`,
     apart: `${numbers} of ${name} that lie apart`,
   }[pattern];
   const shared =
-    pattern !== 'same' && first.places < first.lanes ? `, each for ${first.lanes / first.places} lanes` : '';
+    first.places > 1 && first.places < first.lanes ? `, each for ${first.lanes / first.places} lanes` : '';
   const moved = first.sectors.length * SECTOR;
   const waste =
     moved > first.bytes
@@ -145,7 +145,7 @@ function local(
 const conflictOf = (done: readonly Transaction[]): string => {
   const worst = Math.max(...done.map(({ passes, leastPasses }) => passes / leastPasses));
   return worst > 1
-    ? ` (bank conflict: lanes meet in the same bank, ${worst} passes in place of one)`
+    ? ` (bank conflict: lanes meet in one bank, which takes ${worst} times as long)`
     : ' (no bank conflict)';
 };
 
@@ -154,9 +154,11 @@ const handed = ({ mapping }: Trace, same: readonly Instruction[], [first]: reado
 
 function productsOf({ mapping }: Trace, { products }: Step, scope: Scope): string {
   const subgroups = Math.ceil(mapping.threads / mapping.lanes);
+  const idle = mapping.lanes - mapping.threads;
+  if (idle > 0) return `${plural(products, 'multiply-add')}. The other ${idle} lanes of the subgroup idle.`;
   const each = products / mapping.threads;
   if (scope === 'subgroup') return `${plural(products / subgroups, 'multiply-add')} in this subgroup.`;
-  return `${plural(products, 'multiply-add')}${mapping.together || mapping.threads === 1 ? '' : `, ${each} a thread`}.`;
+  return `${plural(products, 'multiply-add')}${mapping.together ? '' : `, ${each} a thread`}.`;
 }
 
 const plural = (count: number, one: string, many = `${one}s`): string =>
