@@ -38,6 +38,7 @@ export interface Choice {
 /** What tuning knows: a kernel with parameters for a problem on a device. */
 export interface Suggestion {
   readonly kernel: string;
+  /** All of them; where they are `suggested`, only those that matter. */
   readonly params: Params;
   /**
    * - `measured`: for this problem on this device.
@@ -108,9 +109,11 @@ function candidateOf(
   given: Params | undefined,
   suggested: readonly Suggestion[],
 ): Candidate | string {
-  for (const { kernel: name, params, source, ms, note } of given ? [] : suggested) {
-    const program = name === kernel.name && fitting(kernel, problem, profile, params);
-    if (!program) continue;
+  for (const { kernel: name, params: wanted, source, ms, note } of given ? [] : suggested) {
+    if (name !== kernel.name) continue;
+    const params = source === 'suggested' ? having(kernel, problem, profile, wanted) : wanted;
+    const program = params && fitting(kernel, problem, profile, params);
+    if (!params || !program) continue;
     const estimateMs = ms ?? kernel.estimate(problem, profile, params);
     return { kernel, params, program, estimateMs, source, note };
   }
@@ -127,6 +130,12 @@ function candidateOf(
   }
   return reason;
 }
+
+/** The kernel's first parameters that have these among them. */
+const having = (kernel: Kernel, problem: Problem, profile: Profile, wanted: Params): Params | undefined =>
+  kernel
+    .candidates(problem, profile)
+    .find(params => Object.entries(wanted).every(([name, value]) => params[name] === value));
 
 /** The program for parameters that were good elsewhere; null where this version, problem or device can't take them. */
 function fitting(kernel: Kernel, problem: Problem, profile: Profile, params: Params): Program | null {

@@ -1,4 +1,5 @@
 /** Keeps tuning records in files: one of the caller's, or one for each GPU in the user's cache folder. */
+import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { adapterKey, type TuningAdapter, type TuningRecord } from '../tuning/record.ts';
@@ -25,7 +26,7 @@ export function fileStore(path?: string): TuningStore {
     async save(record) {
       const file = fileOf(record.adapter);
       // Under another name first: whoever reads it meanwhile finds the old one whole.
-      const draft = `${file}.${process.pid}.part`;
+      const draft = `${file}.${randomUUID()}.part`;
       await mkdir(dirname(file), { recursive: true });
       try {
         await writeFile(draft, `${JSON.stringify(record, null, 1)}\n`);

@@ -14,7 +14,7 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** @param interruptAt presses Ctrl-C, so to speak, when this has been printed */
+/** @param interruptAt presses Ctrl-C, so to speak, once, when this has been printed */
 export function webgemm(
   args: readonly string[],
   env: Record<string, string> = {},
@@ -28,9 +28,10 @@ export function webgemm(
     });
     let stdout = '';
     let stderr = '';
+    let interrupted = false;
     child.stdout.on('data', text => {
       stdout += text;
-      if (interruptAt?.test(stdout)) child.kill('SIGINT');
+      if (interruptAt?.test(stdout) && !interrupted) interrupted = child.kill('SIGINT');
     });
     child.stderr.on('data', text => {
       stderr += text;
