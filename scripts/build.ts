@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build } from 'esbuild';
 import { build as buildPage } from 'vite';
+import peers from '../bench/package.json' with { type: 'json' };
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 rmSync('dist', { recursive: true, force: true });
@@ -27,7 +28,7 @@ const bundled: BuildOptions = {
   format: 'esm',
   target: 'node20',
   // What the user installs beside webgemm, if at all.
-  external: ['webgpu', '@sparticuz/chromium'],
+  external: ['webgpu', '@sparticuz/chromium', ...Object.keys(peers.devDependencies)],
   // Some of the bundled packages are CommonJS and ask for Node's modules with require().
   banner: {
     js: "import { createRequire as createRequireForBundle } from 'node:module';\nvar require = createRequireForBundle(import.meta.url);",

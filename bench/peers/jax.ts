@@ -24,7 +24,7 @@ export function jax(): Peer {
         : null,
 
     async open() {
-      library = await installed(TITLE, import('@jax-js/jax'));
+      library = await installed(TITLE, ['@jax-js/jax'], import('@jax-js/jax'));
       const devices = await library.init('webgpu');
       if (!devices.includes('webgpu')) throw new Error(`${TITLE} finds no WebGPU here`);
       library.defaultDevice('webgpu');

@@ -6,19 +6,19 @@ type Package = keyof typeof manifest.devDependencies;
 export const versionOf = (name: Package): string => manifest.devDependencies[name];
 
 /**
- * Waits for the import of a peer's package.
+ * Waits for the import of a peer's packages.
  *
- * @throws Error with one line that says how to install it, where it is not there
+ * @throws Error with one line that says how to install them, where one is not there
  */
-export async function installed<T>(title: string, load: Promise<T>): Promise<T> {
+export async function installed<T>(title: string, names: readonly Package[], load: Promise<T>): Promise<T> {
   try {
     return await load;
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
+    const { code } = cause as NodeJS.ErrnoException;
     if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'MODULE_NOT_FOUND') throw cause;
-    const missing = /'([^']+)'/.exec(message)?.[1] ?? 'its package';
+    const packages = names.map(name => `${name}@${versionOf(name)}`).join(' ');
     throw new Error(
-      `${title} is not installed (no ${missing}); in a checkout, \`npm ci --prefix bench --ignore-scripts\` brings it`,
+      `${title} is not installed; in a checkout \`npm ci --prefix bench --ignore-scripts\` brings it, elsewhere \`npm install --ignore-scripts ${packages}\``,
       { cause },
     );
   }

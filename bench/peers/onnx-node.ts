@@ -32,7 +32,7 @@ export function onnxNode(): Peer {
       if (software && !process.env.VK_DRIVER_FILES) {
         throw new Error(`${TITLE} can't be told to take this software GPU`);
       }
-      ort = exported(await installed(TITLE, import('onnxruntime-node')));
+      ort = exported(await installed(TITLE, ['onnxruntime-node'], import('onnxruntime-node')));
       // So that it shows here, and not in the middle of the bench, whether there is a GPU for it.
       try {
         await (await open(identityModel('f32', [4]), 'cpu')).release();

@@ -29,7 +29,7 @@ export function onnxWeb({ wasmPaths }: OnnxWebOptions = {}): Peer {
 
     async open(gpu: PeerGpu) {
       device = gpu.device;
-      ort = await installed(TITLE, import('onnxruntime-web/webgpu'));
+      ort = await installed(TITLE, ['onnxruntime-web'], import('onnxruntime-web/webgpu'));
       ort.env.wasm.numThreads = 1;
       if (wasmPaths !== undefined) ort.env.wasm.wasmPaths = wasmPaths;
     },

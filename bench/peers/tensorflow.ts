@@ -26,6 +26,7 @@ export function tensorflow(): Peer {
       device = gpu.device;
       const [core, webgpu] = await installed(
         TITLE,
+        ['@tensorflow/tfjs-core', '@tensorflow/tfjs-backend-webgpu'],
         Promise.all([import('@tensorflow/tfjs-core'), import('@tensorflow/tfjs-backend-webgpu')]),
       );
       tf = exported(core);

@@ -1,39 +1,18 @@
-/**
- * The ladder as an SVG picture, drawn by Apache ECharts without a DOM, so in Node as on a page. ECharts is large:
- * import this module dynamically. It is bundled into the command and the page; the library does not export it.
- */
-import { BarChart } from 'echarts/charts';
-import { GridComponent, TitleComponent } from 'echarts/components';
-import { init, use } from 'echarts/core';
-import { SVGRenderer } from 'echarts/renderers';
+/** The ladder as an SVG picture. ECharts is large: import this module dynamically. */
+import { COLOURS, drawSvg, INK, titleOf, valueAxis } from '../svg-chart.ts';
 import type { LadderRecord, RungRecord } from './record.ts';
 
-use([BarChart, GridComponent, TitleComponent, SVGRenderer]);
-
-const WIDTH = 960;
 const ROW = 44;
 const LABELS = 352;
-const INK = '#1f2933';
-const FAINT = '#66727f';
 
 /** @param ideas the one idea of each rung, by its id */
 export function ladderChart(record: LadderRecord, ideas: readonly { id: string; idea: string }[]): string {
   const { rungs } = record;
-  const height = 120 + ROW * rungs.length;
-  const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height });
-  chart.setOption({
-    animation: false,
-    backgroundColor: '#ffffff',
-    textStyle: { fontFamily: 'system-ui, sans-serif', color: INK },
-    title: titleOf(record),
+  const { m, n, k } = record.problem;
+  return drawSvg(120 + ROW * rungs.length, {
+    title: titleOf(`The matmul ladder, ${m}×${n}×${k}`, record),
     grid: { left: 24 + LABELS, right: 150, top: 84, bottom: 40 },
-    xAxis: {
-      type: 'value',
-      name: 'GFLOP/s',
-      nameTextStyle: { color: FAINT },
-      splitLine: { lineStyle: { color: '#e4e8ec' } },
-      axisLabel: { color: FAINT },
-    },
+    xAxis: valueAxis('GFLOP/s'),
     yAxis: {
       type: 'category',
       inverse: true,
@@ -49,7 +28,7 @@ export function ladderChart(record: LadderRecord, ideas: readonly { id: string; 
       {
         type: 'bar',
         barWidth: '62%',
-        itemStyle: { color: '#2f6fde', borderRadius: [0, 3, 3, 0] },
+        itemStyle: { color: COLOURS[0], borderRadius: [0, 3, 3, 0] },
         data: rungs.map(rung => ({
           value: rung.gflops ?? 0,
           label: { show: true, position: 'right', color: INK, formatter: labelOf(rung) },
@@ -57,27 +36,6 @@ export function ladderChart(record: LadderRecord, ideas: readonly { id: string; 
       },
     ],
   });
-  const svg = chart.renderToSVGString();
-  chart.dispose();
-  return svg;
-}
-
-function titleOf({ adapter, problem, runtime, date }: LadderRecord): object {
-  const facts = [
-    adapter.device.replace(/-+$/, ''),
-    adapter.description,
-    ...(adapter.software ? ['a software GPU'] : []),
-    `${runtime.name} ${runtime.version}`,
-    date.slice(0, 10),
-  ];
-  return {
-    text: `The matmul ladder, ${problem.m}×${problem.n}×${problem.k}`,
-    subtext: facts.filter(Boolean).join(' · '),
-    left: 24,
-    top: 16,
-    textStyle: { color: INK, fontSize: 18 },
-    subtextStyle: { color: FAINT },
-  };
 }
 
 /** A rung without a figure has an empty bar that says why. */

@@ -1,6 +1,7 @@
 /** The command line: which commands there are, and what becomes of errors. */
 import { Command, CommanderError } from 'commander';
 import { GemmError } from '../../errors.ts';
+import { benchCommand } from './bench.ts';
 import { explainCommand } from './explain.ts';
 import { infoCommand } from './info.ts';
 import { ladderCommand } from './ladder.ts';
@@ -36,6 +37,7 @@ export async function main(args: readonly string[], { version, page }: Package):
     infoCommand(version),
     matmulCommand(),
     explainCommand(),
+    benchCommand(version, finish),
     tuneCommand(finish),
     pageCommand(page),
   ];

@@ -1,4 +1,4 @@
-// What chart.ts uses of ECharts. Its own declarations import each other without file endings, which TypeScript does
+// What svg-chart.ts uses of ECharts. Its own declarations import each other without file endings, which TypeScript does
 // not follow under `nodenext`.
 declare module 'echarts/core' {
   export interface SvgChart {
@@ -18,6 +18,7 @@ declare module 'echarts/charts' {
 }
 declare module 'echarts/components' {
   export const GridComponent: object;
+  export const LegendComponent: object;
   export const TitleComponent: object;
 }
 declare module 'echarts/renderers' {
