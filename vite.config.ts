@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
+import { peers, peersInDevelopment } from './scripts/page-peers.ts';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 const { version } = JSON.parse(readFileSync(path('package.json'), 'utf8')) as { version: string };
@@ -17,7 +18,8 @@ export default defineConfig({
   // The site works under any path of any server.
   base: './',
   define: { WEBGEMM_VERSION: JSON.stringify(version) },
-  worker: { format: 'es' },
+  plugins: [peersInDevelopment()],
+  worker: { format: 'es', plugins: () => [peers()] },
   build: {
     outDir: path('dist/page'),
     emptyOutDir: true,

@@ -3,6 +3,7 @@ export const JOBS = {
   device: async () => (await import('./device.ts')).device,
   probe: async () => (await import('./probe.ts')).probe,
   ladder: async () => (await import('./ladder.ts')).ladder,
+  race: async () => (await import('./race.ts')).race,
 };
 
 export type JobName = keyof typeof JOBS;
