@@ -1,9 +1,9 @@
 /**
- * What a GPU machine runs: ceilings, the library on every shape of the table, the ladder, peers; one record out. It is
- * written again after each result, so that whatever ends the run leaves what was measured until then.
+ * What a GPU machine runs: ceilings, the library on every shape of the table, the same without experimental features on
+ * the squares, the ladder, peers; one record out. It is written again after each result, so that whatever ends the run leaves what was measured until then.
  *
  *   node gpu-machine.mjs --out record.json [--budget SECONDS] [--machine WORD] [--adapter NAME] [--shapes LIST]
- *     [--parts ceilings,ours,ladder,peers] [--ladder SIZE] [--peers all | tensorflow,jax,…] [--cublas FILE]
+ *     [--parts ceilings,ours,unflagged,ladder,peers] [--ladder SIZE] [--peers all | tensorflow,jax,…] [--cublas FILE]
  *     [--merge RECORD]
  *
  * bench/pack-peers.sh makes gpu-machine.mjs and puts beside it what the peers need. --cublas takes the lines of JSON
@@ -24,7 +24,9 @@ import { RUNGS } from '../src/ladder/rungs.ts';
 import { createTimer } from '../src/measure/timer.ts';
 import { OutputFile } from '../src/node/cli/output.ts';
 import { type OpenGpu, openGpu } from '../src/node/gpu.ts';
+import type { Profile } from '../src/profile.ts';
 import { parseShapes, type TrialShape } from '../src/trial/shapes.ts';
+import { SUBGROUP_MATRIX_FEATURE, SUBGROUP_SIZE_FEATURE } from '../src/wgsl/experimental.ts';
 import { measureCeilings } from './ceilings.ts';
 import { readCublas } from './cublas.ts';
 import { awake } from './peers/node.ts';
@@ -45,7 +47,7 @@ const { values } = parseArgs({
     shapes: { type: 'string', default: ORDER },
     ladder: { type: 'string', default: '4096' },
     peers: { type: 'string' },
-    parts: { type: 'string', default: 'ceilings,ours,ladder,peers' },
+    parts: { type: 'string', default: 'ceilings,ours,unflagged,ladder,peers' },
     cublas: { type: 'string' },
     merge: { type: 'string' },
   },
@@ -88,6 +90,13 @@ async function run({ device, profile, runtime, gpu }: OpenGpu): Promise<void> {
   await step('ceilings', async () => save(...(await measureCeilings(device, profile, timer, times))));
   const onResult = (result: BenchResult) => save(result);
   await step('ours', () => bench(gemm, { jobs, timer, times, deadline, onResult }));
+  await step('unflagged', async () => {
+    const unflagged = await createGemm(device, { profile: withoutExperiments(profile) });
+    const some = jobs.filter(({ shape: { m, n, k }, accuracy }) => m === n && n === k && accuracy === 'f32');
+    const floats = some.filter(({ dtype }) => dtype !== 'i8');
+    const name = 'webgemm-unflagged';
+    await bench(unflagged, { jobs: floats, name, timer, times, deadline, onResult });
+  });
   await step('ladder', async () => {
     if (performance.now() > deadline) throw new Error('there was no time left for it');
     const size = Number(values.ladder);
@@ -142,12 +151,23 @@ async function run({ device, profile, runtime, gpu }: OpenGpu): Promise<void> {
   }
 }
 
+/** What a browser without flags shows of the device. */
+const withoutExperiments = (profile: Profile): Profile => ({
+  ...profile,
+  features: profile.features.filter(
+    name => name !== SUBGROUP_MATRIX_FEATURE && name !== SUBGROUP_SIZE_FEATURE,
+  ),
+  matrixConfigs: [],
+});
+
 /** Whether an earlier record's result has a figure, of a part that is not measured again now. */
-function isKept({ group, timer, ms }: BenchResult): boolean {
+function isKept({ group, name, timer, ms }: BenchResult): boolean {
   const part =
     group === 'peer' || (group === 'ours' && timer === 'wall-clock')
       ? 'peers'
-      : ({ ours: 'ours', ceiling: 'ceilings', ladder: 'ladder', cublas: 'cublas' } as const)[group];
+      : name === 'webgemm-unflagged'
+        ? 'unflagged'
+        : ({ ours: 'ours', ceiling: 'ceilings', ladder: 'ladder', cublas: 'cublas' } as const)[group];
   return ms !== null && !parts.includes(part);
 }
 

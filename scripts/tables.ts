@@ -10,32 +10,47 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Chalk } from 'chalk';
+import { benchChart } from '../src/bench/chart.ts';
+import type { BenchRecord } from '../src/bench/record.ts';
 import { ladderChart } from '../src/ladder/chart.ts';
 import type { LadderRecord, RungRecord } from '../src/ladder/record.ts';
 import { RUNGS } from '../src/ladder/rungs.ts';
 import { barChart } from '../src/node/cli/bars.ts';
 import { duration, gflops, percent, scientific, times, UNKNOWN } from '../src/node/cli/format.ts';
 import { ladderTable } from '../src/node/cli/table.ts';
+import { ceilingTable, comparisonTable, shapeTable, source, TITLES, targetTable } from './bench-tables.ts';
+import { markdown } from './markdown.ts';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
 const h200 = readRecord('h200-ladder');
 const swiftShader = readRecord('swiftshader-ladder');
 const kernels = readKernels('h200-kernels');
+const bench = readBench('h200-bench');
 
-const TABLES: Readonly<Record<string, () => string>> = {
+/** Null stands for a table whose record does not exist yet; what stands in its place is left as it is. */
+const TABLES: Readonly<Record<string, () => string | null>> = {
   /** The rungs and their kernels, with the reference's figures beside ours. */
   ladder: () => `${kernelTable(h200)}\n\n${remarks(h200)}`,
   /** Everything that was measured. */
   measurements: () => `${measurementTable(h200)}\n\n${remarks(h200)}`,
   /** The library's kernels on single problems, the vendor's library beside them. */
   kernels: () => kernelsTable(kernels),
+  /** How many times as fast the library is as the vendor's and as peers, over all shapes. */
+  comparisons: () => bench && `${comparisonTable(bench)}\n\n${source(bench)}`,
+  /** What was to be reached. */
+  targets: () => bench && targetTable(bench),
+  /** A row a shape and type. */
+  shapes: () => bench && `${shapeTable(bench)}\n\n${source(bench)}`,
+  /** What the hardware can do at the most. */
+  ceilings: () => bench && ceilingTable(bench),
   /** What the command prints without a GPU. */
   terminal: () => `\`\`\`text\n${terminal(swiftShader)}\n\`\`\``,
 };
 
-const PICTURES: Readonly<Record<string, () => string>> = {
+const PICTURES: Readonly<Record<string, () => string | null>> = {
   'bench/records/h200-ladder.svg': () => `${ladderChart(h200, RUNGS)}\n`,
+  'bench/records/h200-bench.svg': () => bench && `${benchChart(forPicture(bench), TITLES)}\n`,
 };
 
 const check = process.argv.includes('--check');
@@ -44,7 +59,10 @@ const outdated: string[] = [];
 for (const file of documents.filter(name => name.endsWith('.md'))) {
   bring(file, fill(file, readFileSync(file, 'utf8')));
 }
-for (const [file, draw] of Object.entries(PICTURES)) bring(file, draw());
+for (const [file, draw] of Object.entries(PICTURES)) {
+  const picture = draw();
+  if (picture !== null) bring(file, picture);
+}
 if (check && outdated.length > 0) {
   console.error(`Not as bench/records/ says: ${outdated.join(', ')}. \`npm run tables\` writes them.`);
   process.exitCode = 1;
@@ -82,6 +100,29 @@ function readKernels(name: string): KernelsRecord {
   return record;
 }
 
+/** A record of `webgemm bench` or of bench/gpu-machine.ts; null where there is none. */
+function readBench(name: string): BenchRecord | null {
+  const file = `bench/records/${name}.json`;
+  if (!existsSync(file)) return null;
+  const record = JSON.parse(readFileSync(file, 'utf8')) as BenchRecord;
+  if (record.schema !== 'webgemm-bench/1') throw new Error(`${name}.json is no record of a bench`);
+  return record;
+}
+
+/** The chart has room for the squares in f32. */
+function forPicture(record: BenchRecord): BenchRecord {
+  const results = record.results.filter(
+    ({ shape, dtype, accuracy, name, batch }) =>
+      shape &&
+      new Set(shape).size === 1 &&
+      batch === 1 &&
+      dtype === 'f32' &&
+      accuracy !== 'strict' &&
+      name !== 'webgemm-unflagged',
+  );
+  return { ...record, results };
+}
+
 /** A row a measurement, by problem; results that were wrong or did not run show their reason in place of figures. */
 function kernelsTable({ results, adapter, date }: KernelsRecord): string {
   const order = (shape: readonly number[]) => shape[0] * shape[1] * shape[2];
@@ -111,11 +152,12 @@ function bring(file: string, content: string): void {
 }
 
 function fill(file: string, text: string): string {
-  return text.replace(/(<!-- record:(\w+) -->\n)[\s\S]*?(<!-- \/record -->)/g, (_, begin, name, end) => {
+  return text.replace(/(<!-- record:(\w+) -->\n)[\s\S]*?(<!-- \/record -->)/g, (whole, begin, name, end) => {
     const table = TABLES[name];
     if (!table)
       throw new Error(`${file}: there is no table "${name}", only ${Object.keys(TABLES).join(', ')}`);
-    return `${begin}\n${table()}\n\n${end}`;
+    const content = table();
+    return content === null ? whole : `${begin}\n${content}\n\n${end}`;
   });
 }
 
@@ -156,25 +198,6 @@ function measurementTable(record: LadderRecord): string {
 function figure(result: RungRecord | undefined): string {
   if (!result) return 'not measured';
   return result.status === 'unsupported' ? 'not on this device' : gflops(result.gflops);
-}
-
-/** @param words columns of words, at the left; the others are numbers */
-function markdown(head: readonly string[], rows: readonly (readonly string[])[], words: number): string {
-  const cells = rows.map(row => row.map((cell, column) => (column < words ? cell : unbroken(cell))));
-  const widths = head.map((name, column) =>
-    Math.max(...[name, ...cells.map(row => row[column])].map(it => it.length)),
-  );
-  const line = (row: readonly string[]) => {
-    const padded = row.map((cell, i) => (i < words ? cell.padEnd(widths[i]) : cell.padStart(widths[i])));
-    return `| ${padded.join(' | ')} |`;
-  };
-  const rule = widths.map((width, i) => (i < words ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
-  return [head, rule, ...cells].map(line).join('\n');
-}
-
-/** A browser breaks `17.0 ms` and `1.1e-6` in two where a column is narrow. */
-function unbroken(figure: string): string {
-  return figure.replaceAll(' ', '\u00a0').replaceAll('-', '−');
 }
 
 /** Where the figures come from, and what the rungs took from the device or ran beside and within them. */

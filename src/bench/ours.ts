@@ -13,8 +13,13 @@ export interface Ours {
 }
 
 /** Whatever goes wrong is a result with its reason. */
-export async function prepareOurs(gemm: Gemm, operands: TrialOperands, job: Job): Promise<Ours> {
-  const blank: BenchResult = { ...blankOf(job, 'ours', 'webgemm'), robustness: true };
+export async function prepareOurs(
+  gemm: Gemm,
+  operands: TrialOperands,
+  job: Job,
+  name: string,
+): Promise<Ours> {
+  const blank: BenchResult = { ...blankOf(job, 'ours', name), robustness: true };
   const planOptions = {
     ...(job.kernel === undefined ? {} : { kernel: job.kernel }),
     ...(job.params === undefined ? {} : { params: job.params }),

@@ -21,6 +21,8 @@ export type BenchPhase = 'preparing' | 'measuring';
 
 export interface BenchOptions {
   readonly jobs: readonly Job[];
+  /** What ours is called in the results; `webgemm` if left out. */
+  readonly name?: string;
   /** Libraries to run beside ours, opened. With any, ours is timed by the wall clock, too, as they are. */
   readonly peers?: readonly Peer[];
   readonly timer: Timer;
@@ -61,7 +63,7 @@ export async function bench(gemm: Gemm, options: BenchOptions): Promise<readonly
         try {
           entries.push(await prepare(gemm, job, operands, options));
         } catch (error) {
-          add(job, { ...blankOf(job, 'ours', 'webgemm'), failure: (error as Error).message });
+          add(job, { ...blankOf(job, 'ours', options.name ?? 'webgemm'), failure: (error as Error).message });
         }
       }
       const measured = await measureGroup(gemm, entries, options);
@@ -82,14 +84,14 @@ async function prepare(
   gemm: Gemm,
   job: Job,
   shared: Map<string, TrialOperands>,
-  { peers = [], deadline = Number.POSITIVE_INFINITY, onPhase }: BenchOptions,
+  { name = 'webgemm', peers = [], deadline = Number.POSITIVE_INFINITY, onPhase }: BenchOptions,
 ): Promise<Entry> {
   if (performance.now() > deadline) throw new Error('there was no time left for it');
   onPhase?.(job, 'preparing', '');
   const key = operandsKey(job);
   const operands = shared.get(key) ?? (await TrialOperands.create(gemm.device, problemOf(job)));
   shared.set(key, operands);
-  const ours = await prepareOurs(gemm, operands, job);
+  const ours = await prepareOurs(gemm, operands, job, name);
   const rivals: Rival[] = [];
   for (const peer of peers) {
     onPhase?.(job, 'preparing', peer.title);

@@ -23,14 +23,15 @@ export interface Other {
 }
 
 /**
- * Rows in the order in which their products first appear. What is not ours stands beside ours of any accuracy but
- * `strict`, which has rows of its own.
+ * Rows in the order in which their products first appear. `strict` and a library that goes by another name than `webgemm`
+ * have rows of their own; peers stand beside the others.
  */
 export function benchRows(results: readonly BenchResult[]): readonly BenchRow[] {
   const byKey = new Map<string, BenchResult[]>();
   for (const result of results) {
     if (!result.shape || result.group === 'ladder') continue;
-    const key = `${shapeOf(result)} ${result.dtype} ${result.accuracy === 'strict' ? 'strict' : ''}`;
+    const own = result.group === 'ours' && (result.accuracy === 'strict' || result.name !== 'webgemm');
+    const key = [shapeOf(result), result.dtype, ...(own ? [result.accuracy, result.name] : [])].join(' ');
     byKey.set(key, [...(byKey.get(key) ?? []), result]);
   }
   return [...byKey.values()].map(rowOf);
