@@ -108,8 +108,8 @@ describe('what memory does', () => {
     expect(step('4', 'fetch').words).toMatchInlineSnapshot(`
       [
         "Fetch for k = 0 to 15 into workgroup memory.",
-        "32 lanes read 32 numbers of A side by side. Coalesced: 4 sectors of 32 bytes, all of it used.",
-        "32 lanes read 32 numbers of B side by side. Coalesced: 4 sectors of 32 bytes, all of it used.",
+        "32 lanes read 32 numbers of A in 2 rows side by side. Coalesced: 4 sectors of 32 bytes, all of it used.",
+        "32 lanes read 32 numbers of B in 2 rows side by side. Coalesced: 4 sectors of 32 bytes, all of it used.",
         "Kept in tileA (no bank conflict): each number of A will be used 16 times from there.",
         "Kept in tileB (no bank conflict): each number of B will be used 16 times from there.",
       ]

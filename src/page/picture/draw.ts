@@ -24,19 +24,24 @@ export interface Touched {
   readonly sectors: ReadonlySet<number>;
 }
 
-/** Whether a thread is in view, and the number of its colour. */
-export function colourOf({ mapping }: Trace, thread: number, { scope, subgroup }: View): number | null {
+/** The number of a thread's colour, null where it is not in view. What a subgroup does together has its first lane's. */
+function colourOf(
+  { mapping }: Trace,
+  thread: number,
+  { scope, subgroup }: View,
+  together = mapping.together ?? false,
+): number | null {
   const own = Math.floor(thread / mapping.lanes);
   if (scope === 'workgroup') return own;
   if (own !== subgroup) return null;
-  return mapping.together ? 0 : thread % mapping.lanes;
+  return together ? 0 : thread % mapping.lanes;
 }
 
 /** Colours in use, for the legend. */
 export const coloursIn = ({ mapping }: Trace, { scope }: View): number =>
   scope === 'workgroup'
     ? Math.ceil(mapping.threads / mapping.lanes)
-    : Math.min(mapping.together ? 1 : mapping.lanes, mapping.threads);
+    : Math.min(mapping.lanes, mapping.threads);
 
 export function touched(traced: Trace, step: Step, operand: Operand, view: View): Touched {
   const [global, copied] = [new Colouring(), new Colouring()];
@@ -83,12 +88,12 @@ export function touchedPlaces(traced: Trace, step: Step, name: string, view: Vie
 
 function eachAccess(
   traced: Trace,
-  { at, cells, width }: Step['instructions'][number],
+  { at, cells, width, matrix }: Step['instructions'][number],
   view: View,
   visit: (colour: number, at: number, cells: Int32Array) => void,
 ): void {
   at.forEach((index, thread) => {
-    const colour = colourOf(traced, thread, view);
+    const colour = colourOf(traced, thread, view, matrix !== undefined);
     if (index < 0 || colour === null) return;
     visit(colour, index, cells.subarray(thread * width, (thread + 1) * width));
   });

@@ -48,10 +48,9 @@ export function Legend({ traced, view, colourBy }: LegendProps) {
 
 function namesOf({ mapping }: Trace, { scope, subgroup }: View, colours: number): string {
   if (scope === 'workgroup') return colours === 1 ? 'the only subgroup' : `subgroup 0 to ${colours - 1}`;
-  if (mapping.together) return `subgroup ${subgroup}, all lanes together`;
-  return colours === 1
-    ? 'the only thread; the other lanes idle'
-    : `lane 0 to ${colours - 1} of subgroup ${subgroup}`;
+  if (colours === 1) return 'the only thread; the other lanes idle';
+  const together = mapping.together ? '; the first colour for what they do together' : '';
+  return `lane 0 to ${colours - 1} of subgroup ${subgroup}${together}`;
 }
 
 function Ramp({ colours }: { readonly colours: number }) {

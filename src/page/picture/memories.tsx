@@ -23,11 +23,13 @@ export function Memories({ traced, at, view, colours }: MemoriesProps) {
   return (
     <div class="picture-memories">
       {arrays.map(([name, array]) => {
-        const across = array.line * array.vector;
+        const numbers = array.rows * array.line * array.vector;
+        const across = array.drawn ?? array.line * array.vector;
+        const rows = Math.ceil(numbers / across);
         const places = touchedPlaces(traced, traced.steps[at], name, view);
         const lanes = array.memory === 'lanes';
         // Each subgroup has registers of its own: one subgroup's are drawn, and all of them in its view.
-        const shown = lanes ? ownRegisters(places, array.rows * across) : places;
+        const shown = lanes ? ownRegisters(places, numbers) : places;
         return (
           <figure key={name} class="picture-memory">
             <figcaption>
@@ -35,11 +37,11 @@ export function Memories({ traced, at, view, colours }: MemoriesProps) {
               <span>
                 {lanes
                   ? `a subgroup's: ${array.rows} for each of ${array.line} lanes`
-                  : `${array.rows}×${across}, ${bytes(array.rows * across * array.bytes)}`}
+                  : `${rows}×${across}, ${bytes(numbers * array.bytes)}`}
               </span>
             </figcaption>
-            <svg viewBox={`-0.3 -0.3 ${across + 0.6} ${array.rows + 0.6}`} aria-hidden="true">
-              <rect class="picture-sheet" width={across} height={array.rows} />
+            <svg viewBox={`-0.3 -0.3 ${across + 0.6} ${rows + 0.6}`} aria-hidden="true">
+              <rect class="picture-sheet" width={across} height={rows} />
               <Group cells={shown} across={across} colours={colours} />
             </svg>
           </figure>

@@ -5,7 +5,7 @@ import { SUBGROUP_MATRIX_FEATURE } from '../../../wgsl/experimental.ts';
 import { hasMapping } from './mappings.ts';
 
 /** Subgroups of 32 and matrices of 8×8×8, as on Apple's GPUs: the smallest that there are, so the easiest to see. */
-const EXAMPLE: Profile = {
+export const EXAMPLE: Profile = {
   ...{ vendor: '', architecture: '', device: '', description: '', software: false },
   features: ['subgroups', 'shader-f16', SUBGROUP_MATRIX_FEATURE],
   wgslFeatures: [],

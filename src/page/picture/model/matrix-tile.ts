@@ -33,8 +33,8 @@ export function matrixTile(shape: Shape, tile: MatrixTile, blocked: boolean): Ma
       a: { ...a, vector: word, line: shape.k / word, ...(blocked ? { cell: cells.A } : {}) },
       b: { ...b, vector: word, line: shape.n / word, ...(blocked ? { cell: cells.B } : {}) },
       c,
-      memoryA: memory('A', slicesA, sliceA, inputs),
-      memoryB: memory('B', slicesB, sliceB, inputs),
+      memoryA: { ...memory('A', slicesA, sliceA, inputs), drawn: strideA * word },
+      memoryB: { ...memory('B', slicesB, sliceB, inputs), drawn: strideB * word },
     },
     tile: { m: bm, n: bn, k: bk },
     *main(t) {
@@ -134,10 +134,10 @@ export function matrixTile(shape: Shape, tile: MatrixTile, blocked: boolean): Ma
       const first = Math.floor(turn / rounds) * atOnce;
       const values = (Math.min(atOnce, rowsOf - first) * M * sn) / lanes;
       const mine = Math.floor(t.subgroup / slicesA) === turn % rounds;
+      t.step('store');
       for (let v = 0; v < values; v++) {
         const e = t.lane + v * lanes;
         const cell = (row + first * M + Math.floor(e / sn)) * shape.n + col + (e % sn);
-        t.step('store');
         t.write('c', mine ? cell : -1, mine ? [cell] : []);
       }
     }

@@ -23,6 +23,8 @@ export interface Transaction {
   readonly width: number;
   /** Different indices among them: 1 where all lanes read the same place. */
   readonly places: number;
+  /** Pieces that these lie in, side by side within each. */
+  readonly runs: number;
   /** Bytes asked for, each counted once. */
   readonly bytes: number;
   /** Global memory: the numbers of the 32-byte sectors that these lie in. */
@@ -73,6 +75,7 @@ function transaction(
   const banks = matrix ? { passes: whole, leastPasses: whole } : passesOf(asked, size);
   return {
     ...{ array, how, subgroup, lanes: asked.length, width, places: places.length },
+    runs: places.filter((place, i) => place !== places[i - 1] + 1).length,
     bytes: matrix ? width * bytes : places.length * size,
     sectors: [...sectors],
     ...(memory === 'workgroup' ? banks : { passes: 0, leastPasses: 0 }),

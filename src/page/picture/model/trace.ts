@@ -19,6 +19,8 @@ export interface MemoryArray {
   /** Indices from the beginning of a row to that of the next. */
   readonly line: number;
   readonly rows: number;
+  /** Numbers in a row as it is drawn, where that is not a row of the array. */
+  readonly drawn?: number;
   /** Whether its rows are the matrix's columns. */
   readonly transposed?: boolean;
   /** Where it does not hold the matrix row by row: the cell that a number of the array is. */

@@ -67,7 +67,7 @@ function global(
   const who = first.places === 1 && first.lanes > 1 ? `All ${whole}` : whole;
   const what = {
     same: first.places === 1 && first.lanes > 1 ? `the same number of ${name}` : `${numbers} of ${name}`,
-    together: `${numbers} of ${name} side by side`,
+    together: `${numbers} of ${name} ${first.runs === 1 ? 'side by side' : `in ${first.runs} rows side by side`}`,
     apart: `${numbers} of ${name} that lie apart`,
   }[pattern];
   const shared =
