@@ -152,13 +152,11 @@ async function run({ device, profile, runtime, gpu }: OpenGpu): Promise<void> {
 }
 
 /** What a browser without flags shows of the device. */
-const withoutExperiments = (profile: Profile): Profile => ({
-  ...profile,
-  features: profile.features.filter(
-    name => name !== SUBGROUP_MATRIX_FEATURE && name !== SUBGROUP_SIZE_FEATURE,
-  ),
-  matrixConfigs: [],
-});
+function withoutExperiments(profile: Profile): Profile {
+  const experimental: readonly string[] = [SUBGROUP_MATRIX_FEATURE, SUBGROUP_SIZE_FEATURE];
+  const features = profile.features.filter(name => !experimental.includes(name));
+  return { ...profile, features, matrixConfigs: [] };
+}
 
 /** Whether an earlier record's result has a figure, of a part that is not measured again now. */
 function isKept({ group, name, timer, ms }: BenchResult): boolean {

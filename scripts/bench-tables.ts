@@ -42,11 +42,11 @@ export function targetTable(record: BenchRecord): string {
   return markdown(['what', 'target', 'measured', 'reached'], rows, 4);
 }
 
-/** A row a product: ours, and how many times as fast it is as each other. */
+/** A row a product: ours, and how many times as fast it is as the vendor's for the same type and as each peer. */
 export function shapeTable(record: BenchRecord): string {
   const rows = benchRows(record.results).filter(({ ours }) => ours);
   const names = [...new Set(rows.flatMap(({ others }) => others.map(({ result }) => result.name)))].filter(
-    name => name !== 'cublas-tf32' && name !== 'cublas-bf16' && !name.startsWith('cublas-'),
+    name => !name.startsWith('cublas-'),
   );
   const head = [
     'm×n×k',
@@ -56,7 +56,7 @@ export function shapeTable(record: BenchRecord): string {
     'spread',
     'speed',
     'error',
-    '÷ cuBLAS',
+    '× cuBLAS',
     ...names.map(titleOf),
   ];
   return markdown(
