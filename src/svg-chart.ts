@@ -15,7 +15,7 @@ const WIDTH = 960;
 export const INK = '#1f2933';
 export const FAINT = '#66727f';
 /** Ours first; the others can be told apart from it and from each other in grey as well. */
-export const COLOURS = ['#2f6fde', '#f0a202', '#7a8794', '#5b4b8a', '#c2cad2'] as const;
+export const COLOURS = ['#2f6fde', '#f0a202', '#7a8794', '#5b4b8a', '#c2cad2', '#17756b'] as const;
 
 /** A picture as SVG. @param option what ECharts is told, beside the look that all have */
 export function drawSvg(height: number, option: object): string {

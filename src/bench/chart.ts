@@ -9,29 +9,28 @@ const LABELS = 230;
 
 /** @param titles what the peers are called, by their names in the record */
 export function benchChart(record: BenchRecord, titles: Readonly<Record<string, string>> = {}): string {
-  const rows = benchRows(record.results);
-  const names = [...new Set(rows.flatMap(({ others }) => others.map(({ result }) => result.name)))];
-  const height = 150 + rows.length * (BAR * (names.length + 1) + GAP);
-  const bar = (name: string, colour: string, of: (row: BenchRow) => BenchResult | null | undefined) => ({
+  const rows = benchRows(record.results).filter(({ ours }) => ours);
+  const names = [...new Set(rows.flatMap(row => othersOf(row).map(nameOf)))];
+  const figures = rows.flatMap(row => [mine(row), ...othersOf(row)]).flatMap(it => it?.tflops || []);
+  const unit = Math.max(...figures, 0) >= 1 ? UNITS.tera : UNITS.giga;
+  const bar = (name: string, color: string, of: (row: BenchRow) => BenchResult | null | undefined) => ({
     type: 'bar',
     name: titles[name] ?? name,
     barWidth: BAR - 3,
-    itemStyle: { color: colour, borderRadius: [0, 2, 2, 0] },
+    itemStyle: { color, borderRadius: [0, 2, 2, 0] },
     data: rows.map(row => {
-      const result = of(row);
-      const formatter = result?.tflops ? `${Number(result.tflops.toPrecision(3))}` : '';
+      const value = (of(row)?.tflops ?? 0) * unit.factor;
+      const formatter = value ? `${Number(value.toPrecision(3))}` : '';
       // Null leaves the bar out; on a logarithmic axis there is no 0.
-      return {
-        value: result?.tflops || null,
-        label: { show: true, position: 'right', color: INK, formatter },
-      };
+      return { value: value || null, label: { show: true, position: 'right', color: INK, formatter } };
     }),
   });
-  return drawSvg(height, {
-    title: titleOf('Matrix products: 10¹² operations a second', record),
-    legend: { top: 64, left: 24, textStyle: { color: INK } },
+  const start = 10 ** Math.floor(Math.log10(Math.min(...figures, 1e12) * unit.factor));
+  return drawSvg(150 + rows.length * (BAR * (names.length + 1) + GAP), {
+    title: titleOf(`Matrix products, ${unit.name} (logarithmic)`, record),
+    legend: { top: 64, left: 24, itemWidth: 14, itemGap: 28, textStyle: { color: INK } },
     grid: { left: 24 + LABELS, right: 70, top: 100, bottom: 40 },
-    xAxis: { ...valueAxis(''), type: 'log' },
+    xAxis: { ...valueAxis(''), type: 'log', min: start, startValue: start },
     yAxis: {
       type: 'category',
       inverse: true,
@@ -43,12 +42,28 @@ export function benchChart(record: BenchRecord, titles: Readonly<Record<string, 
       axisLabel: { color: INK, fontSize: 13, align: 'left', margin: LABELS },
     },
     series: [
-      bar('webgemm', COLOURS[0], ({ ours, oursByWallClock }) => oursByWallClock ?? ours),
+      bar('webgemm', COLOURS[0], mine),
       ...names.map((name, i) =>
-        bar(name, COLOURS[1 + (i % (COLOURS.length - 1))], ({ others }) =>
-          others.map(({ result }) => result).find(result => result.name === name),
+        bar(name, COLOURS[1 + (i % (COLOURS.length - 1))], row =>
+          othersOf(row).find(result => nameOf(result) === name),
         ),
       ),
     ],
   });
 }
+
+const UNITS = {
+  tera: { name: 'TFLOP/s', factor: 1 },
+  giga: { name: 'GFLOP/s', factor: 1000 },
+} as const;
+
+/** As the peers were timed, where there are any. */
+const mine = ({ ours, oursByWallClock }: BenchRow) => oursByWallClock ?? ours;
+
+/** Peers, and the vendor's library for the same type. */
+const othersOf = ({ dtype, others }: BenchRow): readonly BenchResult[] =>
+  others
+    .map(({ result }) => result)
+    .filter(({ group, name }) => group === 'peer' || name === `cublas-${dtype}`);
+
+const nameOf = ({ group, name }: BenchResult) => (group === 'cublas' ? 'cuBLAS' : name);
