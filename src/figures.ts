@@ -10,6 +10,10 @@ const write = (value: Maybe, text: (value: number) => string) => (value === null
 export const gflops = (value: Maybe): string =>
   write(value, v => (v < 1000 ? fixed(v, 3) : v.toLocaleString('en-US', { maximumFractionDigits: 0 })));
 
+/** A speed in GFLOP/s, with the unit that suits it. */
+export const speed = (value: Maybe): string =>
+  write(value, v => (v < 999.5 ? `${fixed(v, 3)} GFLOP/s` : `${fixed(v / 1000, 3)} TFLOP/s`));
+
 export const times = (value: Maybe): string => write(value, v => `${fixed(v, 3)}×`);
 
 export const duration = (ms: Maybe): string =>

@@ -26,13 +26,16 @@ export interface RecordAdapter {
   readonly limits: ProfileLimits;
 }
 
-/** A rung's result with what it gained. Numbers that are not known are null, never 0. */
-export interface RungRecord extends RungResult {
+/** What a rung gained; null where that is not known. */
+export interface Gains {
   /** Speed over the rung below it in this climb: 8 and 8s both stand on 7, and 9 on the faster of them. */
   readonly overBelow: number | null;
   /** Speed over rung 1. */
   readonly overFirst: number | null;
 }
+
+/** A rung's result with what it gained. Numbers that are not known are null, never 0. */
+export interface RungRecord extends RungResult, Gains {}
 
 export interface LadderRecord {
   readonly schema: 'webgemm-ladder/1';
@@ -75,15 +78,21 @@ export function recordAdapter({ wgslFeatures: _, ...adapter }: Profile): RecordA
 
 /** Adds to every result what it gained over the rung below it and over rung 1. */
 export function withGains(results: readonly RungResult[]): RungRecord[] {
-  const first = results.find(({ rung }) => rung === '1');
-  return results.map(result => {
-    return { ...result, overBelow: ratio(result, below(result, results)), overFirst: ratio(result, first) };
-  });
+  const gains = gainsOf(results);
+  return results.map((result, index) => ({ ...result, ...gains[index] }));
+}
+
+type Speed = Pick<RungResult, 'rung' | 'gflops'>;
+
+/** What each rung of a climb gained, in the climb's order. */
+export function gainsOf(rungs: readonly Speed[]): Gains[] {
+  const first = rungs.find(({ rung }) => rung === '1');
+  return rungs.map(rung => ({ overBelow: ratio(rung, below(rung, rungs)), overFirst: ratio(rung, first) }));
 }
 
 /** The fastest rung on the next lower step that was climbed. */
-function below({ rung }: RungResult, results: readonly RungResult[]): RungResult | undefined {
-  const lower = results.filter(other => place(other.rung) < place(rung));
+function below({ rung }: Speed, rungs: readonly Speed[]): Speed | undefined {
+  const lower = rungs.filter(other => place(other.rung) < place(rung));
   const step = Math.max(...lower.map(other => place(other.rung)));
   return lower
     .filter(other => place(other.rung) === step)
@@ -93,5 +102,5 @@ function below({ rung }: RungResult, results: readonly RungResult[]): RungResult
 /** The step of the ladder: 8 for both `8` and `8s`. */
 const place = (rung: string) => Number.parseInt(rung, 10);
 
-const ratio = (of: RungResult, over: RungResult | undefined) =>
+const ratio = (of: Speed, over: Speed | undefined) =>
   of.gflops && over?.gflops ? of.gflops / over.gflops : null;

@@ -6,8 +6,16 @@ import type { JobContext } from '../open.ts';
 import type { Job } from './job.ts';
 
 /** Sizes of square products to choose from. */
-export const SIZES = [256, 512, 1024, 2048, 4096, 8192];
+const SIZES = [256, 512, 1024, 2048, 4096, 8192];
 const SOFTWARE_SIZES = [64, 128];
+
+/** What the probe found. */
+export interface Probed {
+  /** The largest of the sizes whose rung 1 is expected to stay under the limit. */
+  readonly size: number;
+  /** Milliseconds that one product of that size with rung 1 is expected to take. */
+  readonly ms: number;
+}
 
 /** Milliseconds that rung 1 may take: Windows resets a GPU after 2 s. A CPU has other rungs that are slower still. */
 const MOST_MS = 1500;
@@ -16,20 +24,18 @@ const SOFTWARE_MOST_MS = 250;
 /** From here on the launch itself no longer counts, and a time can be scaled by the work. */
 const TRUSTED_MS = 40;
 
-/** The largest of the sizes whose rung 1 is expected to stay under the limit. */
-export const probe: Job<void, number> = async (context, _, { signal }) => {
+export const probe: Job<void, Probed> = async (context, _, { signal }) => {
   const { software } = context.profile;
   const most = software ? SOFTWARE_MOST_MS : MOST_MS;
   const sizes = (software ? SOFTWARE_SIZES : SIZES).filter(size => fits(size, context));
-  let chosen = sizes[0];
-  let expected = 0;
+  let chosen: Probed = { size: sizes[0], ms: 0 };
   for (const size of sizes) {
     signal.throwIfAborted();
-    const scaled = expected * (size / chosen) ** 3;
+    const scaled = chosen.ms * (size / chosen.size) ** 3;
     if (scaled > most) break;
-    expected = scaled > TRUSTED_MS * 8 ? scaled : await timeOf(size, context);
-    if (expected > most) break;
-    chosen = size;
+    const ms = scaled > TRUSTED_MS * 8 ? scaled : await timeOf(size, context);
+    if (ms > most && size > sizes[0]) break;
+    chosen = { size, ms };
   }
   return chosen;
 };
