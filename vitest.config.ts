@@ -38,7 +38,7 @@ const lanes = (lanes: number) =>
  * The files of test/gpu that need nothing of Node's. Left out: `check` and `ladder`, which are about rungs that the
  * other drivers cover, and `gemm-memory`, which looks at Node's heap.
  */
-const PORTABLE = ['kernels', 'gemm', 'gemm-errors', 'gemm-faults', 'gemm-limits', 'gemm-matmul'].map(
+const PORTABLE = ['kernels', 'gemm', 'gemm-errors', 'gemm-faults', 'gemm-limits', 'gemm-matmul', 'tune'].map(
   name => `test/gpu/${name}.test.ts`,
 );
 

@@ -56,6 +56,7 @@ export interface Measured {
   readonly relErr: number | null;
 }
 
+/** What a search found for a problem. */
 export interface SearchResult {
   /** Null where nothing was measured: `reason` says why. */
   readonly best: Measured | null;

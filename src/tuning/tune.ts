@@ -39,6 +39,7 @@ export interface TuneOptions {
   readonly budgetSeconds?: number;
   /** Ends tuning after what is under way; what was measured is kept. */
   readonly signal?: AbortSignal;
+  /** Called before each candidate. */
   readonly onProgress?: (progress: TuneProgress) => void;
   /** Called when a problem is done, also where nothing was found for it. */
   readonly onResult?: (result: TuneResult) => void;
@@ -120,6 +121,7 @@ async function tuneOne(problem: Problem, options: Parameters<typeof search>[1]):
   }
   let found: SearchResult;
   try {
+    // Whether a caller's expression is right can't be known here, and its time hardly matters.
     found = await search({ ...problem, epilogue: null }, options);
   } catch (error) {
     if (error instanceof GemmError && error.code === 'unsupported') return nothing(error.message);

@@ -14,7 +14,7 @@ import { openTestGpu } from './open.ts';
 const gpu = useTestGpu();
 const newGemm = (options: GemmOptions = {}) =>
   createGemm(gpu().device, { profile: gpu().profile, tuning: [], ...options });
-const problem = { m: 64, n: 64, k: 64 };
+const problem = { m: 32, n: 32, k: 32 };
 
 /** The plain kernel that computes everything `again` times over. */
 const slowed = (times: readonly number[], more: Partial<Kernel> = {}): Kernel => ({
@@ -72,11 +72,11 @@ describe('the search', () => {
     const { plan, failure } = await runProblem(gemm, problem);
     expect(failure).toBeNull();
     expect(plan.explain()).toMatchObject({ params: { again: 1 }, source: 'measured', expectedMs: fastest });
-    expect(`${plan.explain()}`).toMatch(/tuned for 64×64×64 on this device[\s\S]*\(measured\)/);
-    expect(gemm.explain({ m: 100, n: 80, k: 64 })).toMatchObject({
-      ...{ params: { again: 1 }, source: 'near', tuning: 'tuned for 64×64×64 on this device' },
+    expect(`${plan.explain()}`).toMatch(/tuned for 32×32×32 on this device[\s\S]*\(measured\)/);
+    expect(gemm.explain({ m: 50, n: 40, k: 32 })).toMatchObject({
+      ...{ params: { again: 1 }, source: 'near', tuning: 'tuned for 32×32×32 on this device' },
     });
-    expect(gemm.explain({ m: 1000, n: 64, k: 64 }).source).toBe('default');
+    expect(gemm.explain({ m: 500, n: 32, k: 32 }).source).toBe('default');
     before.destroy();
     gemm.destroy();
   });
@@ -111,7 +111,8 @@ describe('the search', () => {
         candidates: () => [{ again: 1 }, { again: 2 }],
         estimate: (_, __, { again }) => again ** 9,
       }),
-      slowed([2000]),
+      // Enough to be slow on a driver that takes milliseconds, and on one that takes microseconds.
+      slowed([/swiftshader/i.test(gpu().profile.architecture) ? 500 : 5000]),
     ];
     const gemm = await newGemm({ kernels });
     const result = await tuneOne(gemm);
@@ -184,7 +185,7 @@ describe('tuning ends early', () => {
     const { device, profile, close } = await openTestGpu();
     const store = memoryStore();
     const gemm = await createGemm(device, { profile, kernels, tuning: store });
-    const tuning = gemm.tune([problem, { m: 80, n: 80, k: 80 }], {
+    const tuning = gemm.tune([problem, { m: 40, n: 40, k: 40 }], {
       onProgress: ({ index, phase }) => index === 1 && phase === 'measuring' && device.destroy(),
     });
     await expect(tuning).rejects.toMatchObject({ code: 'device-lost' });
@@ -221,13 +222,13 @@ describe('a record', () => {
 
   test('grows with what is tuned later, in the store', async () => {
     const store = memoryStore();
-    for (const m of [32, 64, 32]) {
+    for (const m of [24, 32, 24]) {
       const gemm = await newGemm({ kernels, tuning: store });
       await gemm.tune({ ...problem, m }, { budgetSeconds: 1 });
       gemm.destroy();
     }
     const record = await store.load(gpu().profile);
-    expect(record?.entries.map(({ m }) => m)).toEqual([64, 32]);
+    expect(record?.entries.map(({ m }) => m)).toEqual([32, 24]);
   });
 
   test('of another GPU, and what a store holds that is none, are left out with the reason', async () => {
