@@ -147,22 +147,22 @@ describe('what memory does', () => {
 test('rungs in numbers', () => {
   const numbers = [...compareRungs(null)].map(
     it =>
-      `${it.rung}: ${it.globalReads.toPrecision(3)} reads a multiply-add, ${it.intensity.toPrecision(3)} flop/byte, banks ${it.conflicts}×`,
+      `${it.rung}: ${it.globalReads.toPrecision(3)} reads a multiply-add, ${it.intensity.toPrecision(3)} flop/byte, banks ${it.conflicts}`,
   );
   expect(numbers).toMatchInlineSnapshot(`
     [
-      "1: 2.00 reads a multiply-add, 0.0313 flop/byte, banks 1×",
-      "2: 2.00 reads a multiply-add, 0.118 flop/byte, banks 1×",
-      "3: 2.00 reads a multiply-add, 0.500 flop/byte, banks 1×",
-      "4: 0.125 reads a multiply-add, 4.00 flop/byte, banks 1×",
-      "5: 0.0625 reads a multiply-add, 8.00 flop/byte, banks 4×",
-      "6: 0.0625 reads a multiply-add, 8.00 flop/byte, banks 4×",
-      "7: 0.0625 reads a multiply-add, 8.00 flop/byte, banks 8×",
-      "8s: 0.133 reads a multiply-add, 3.76 flop/byte, banks 1×",
-      "8: 0.0625 reads a multiply-add, 8.00 flop/byte, banks 1×",
-      "9: 0.0156 reads a multiply-add, 32.0 flop/byte, banks 1×",
-      "10: 0.0117 reads a multiply-add, 85.3 flop/byte, banks 1×",
-      "11: 0.0469 reads a multiply-add, 21.3 flop/byte, banks 1×",
+      "1: 2.00 reads a multiply-add, 0.0313 flop/byte, banks 1",
+      "2: 2.00 reads a multiply-add, 0.118 flop/byte, banks 1",
+      "3: 2.00 reads a multiply-add, 0.500 flop/byte, banks 1",
+      "4: 0.125 reads a multiply-add, 4.00 flop/byte, banks 1",
+      "5: 0.0625 reads a multiply-add, 8.00 flop/byte, banks 4",
+      "6: 0.0625 reads a multiply-add, 8.00 flop/byte, banks 4",
+      "7: 0.0625 reads a multiply-add, 8.00 flop/byte, banks 8",
+      "8s: 0.133 reads a multiply-add, 3.76 flop/byte, banks 1",
+      "8: 0.0625 reads a multiply-add, 8.00 flop/byte, banks null",
+      "9: 0.0156 reads a multiply-add, 32.0 flop/byte, banks 1",
+      "10: 0.0117 reads a multiply-add, 85.3 flop/byte, banks null",
+      "11: 0.0469 reads a multiply-add, 21.3 flop/byte, banks null",
     ]
   `);
 });

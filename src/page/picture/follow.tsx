@@ -12,7 +12,7 @@ interface FollowProps {
 }
 
 export function Follow({ traced, cell, onFollow }: FollowProps) {
-  const { n } = traced.shape;
+  const { m, n } = traced.shape;
   const tile = tileBox(traced);
   const [row, col] = cell === null ? ['', ''] : [String(Math.floor(cell / n)), String(cell % n)];
   const [typed, setTyped] = useState<{ row: string; col: string } | null>(null);
@@ -20,7 +20,7 @@ export function Follow({ traced, cell, onFollow }: FollowProps) {
   const type = (next: { row: string; col: string }) => {
     const numbers = [next.row, next.col].map(text => (/^\d+$/.test(text) ? Number(text) : Number.NaN));
     const [y, x] = numbers;
-    const inside = y < traced.shape.m && x < n;
+    const inside = y < m && x < n;
     setTyped(inside ? null : next);
     onFollow(inside ? y * n + x : null);
   };
@@ -28,8 +28,18 @@ export function Follow({ traced, cell, onFollow }: FollowProps) {
     <fieldset class="picture-follow">
       <legend>Follow a cell of C</legend>
       <div>
-        <NumberField label="Row" value={shown.row} onInput={value => type({ ...shown, row: value })} />
-        <NumberField label="Column" value={shown.col} onInput={value => type({ ...shown, col: value })} />
+        <NumberField
+          label="Row"
+          value={shown.row}
+          error={wrong(shown.row, m)}
+          onInput={value => type({ ...shown, row: value })}
+        />
+        <NumberField
+          label="Column"
+          value={shown.col}
+          error={wrong(shown.col, n)}
+          onInput={value => type({ ...shown, col: value })}
+        />
         {(cell !== null || typed) && (
           <Button
             variant="quiet"
@@ -50,6 +60,9 @@ export function Follow({ traced, cell, onFollow }: FollowProps) {
     </fieldset>
   );
 }
+
+const wrong = (text: string, size: number): string | undefined =>
+  text === '' || (/^\d+$/.test(text) && Number(text) < size) ? undefined : `0 to ${size - 1}`;
 
 function tellOf(traced: Trace, cell: number): string {
   const { mapping, makers } = traced;

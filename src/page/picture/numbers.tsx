@@ -1,7 +1,7 @@
 /** A rung's mapping in numbers, alone and beside the other rungs'. */
 import './picture.css';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { bytes, percent } from '../../figures.ts';
+import { bytes, percent, times } from '../../figures.ts';
 import type { Profile } from '../../profile.ts';
 import { Facts } from '../components/facts.tsx';
 import { type Column, Table } from '../components/table.tsx';
@@ -29,14 +29,17 @@ export function Numbers({ rung, traced }: { readonly rung: string; readonly trac
               ? `${bytes(it.workgroupMemory)}, ${figure(it.workgroupReads)} reads for a multiply-add`
               : 'none',
           ],
-          [
-            'Bank conflicts',
-            it.conflicts > 1 ? `up to ${figure(it.conflicts)} times as many passes` : 'none',
-          ],
+          ['Bank conflicts', conflictsOf(it)],
         ]}
       />
     </div>
   );
+}
+
+function conflictsOf({ conflicts, workgroupMemory }: Summary): string {
+  if (conflicts === null) return 'not known: the hardware spreads matrices over lanes as it likes';
+  if (conflicts > 1) return `up to ${figure(conflicts)} times as many passes`;
+  return workgroupMemory > 0 ? 'none' : 'none: no workgroup memory is used';
 }
 
 const COLUMNS: readonly Column<Summary>[] = [
@@ -47,7 +50,7 @@ const COLUMNS: readonly Column<Summary>[] = [
   { head: 'flop / byte', number: true, cell: it => figure(it.intensity) },
   { head: 'bytes used', number: true, cell: it => percent(it.used) },
   { head: 'workgroup memory', number: true, cell: it => bytes(it.workgroupMemory) },
-  { head: 'bank passes', number: true, cell: it => `${figure(it.conflicts)}×` },
+  { head: 'bank passes', number: true, cell: it => times(it.conflicts) },
 ];
 
 /** All rungs side by side, for the reader's device or, where it can't run a rung, an example. */

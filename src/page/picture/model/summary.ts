@@ -32,8 +32,11 @@ export interface Summary {
   /** Multiply-adds for each number of A, and of B, that was asked for from global memory. */
   readonly usesOfA: number;
   readonly usesOfB: number;
-  /** How many times as long the worst read of workgroup memory takes as it would without bank conflicts. */
-  readonly conflicts: number;
+  /**
+   * How many times as long the worst read of workgroup memory takes as it would without bank conflicts; null for matrices,
+   * which the hardware spreads over its lanes as it likes.
+   */
+  readonly conflicts: number | null;
 }
 
 export function summarize(rung: string, traced: Trace): Summary {
@@ -74,7 +77,7 @@ export function summarize(rung: string, traced: Trace): Summary {
     workgroupMemory: workgroupBytes(mapping.arrays),
     usesOfA: products / count.A,
     usesOfB: products / count.B,
-    conflicts: count.conflicts,
+    conflicts: mapping.together ? null : count.conflicts,
   };
 }
 
