@@ -29,17 +29,42 @@ interface Ceiling {
   readonly work: { readonly operations: number } | { readonly bytes: number };
 }
 
+/** How much the ceilings compute and copy: enough to fill the GPU, and no more than a submit may take on it. */
+export interface CeilingSizes {
+  /** Multiply-adds: workgroups of 256 threads, and steps of a thread. */
+  readonly fma: { readonly workgroups: number; readonly steps: number };
+  /** Matrix units: workgroups of 4 subgroups, steps, and result matrices along a side of a subgroup's grid. */
+  readonly matrix: { readonly workgroups: number; readonly steps: number; readonly grid: number };
+  /** Workgroups that copy 16 KiB each. */
+  readonly copy: number;
+}
+
+/** For data centre GPUs, and for GPUs that are CPUs. */
+export const CEILING_SIZES = {
+  gpu: {
+    fma: { workgroups: 4096, steps: 4096 },
+    matrix: { workgroups: 528, steps: 4096, grid: 4 },
+    copy: 32768,
+  },
+  software: {
+    fma: { workgroups: 4, steps: 64 },
+    matrix: { workgroups: 2, steps: 4, grid: 2 },
+    copy: 16,
+  },
+} as const satisfies Readonly<Record<string, CeilingSizes>>;
+
 /** Compiles, checks and times them all. One that is wrong or can't run is a result with its reason. */
 export async function measureCeilings(
   device: GPUDevice,
   profile: Profile,
   timer: Timer,
   times: MeasureOptions,
+  sizes: CeilingSizes = profile.software ? CEILING_SIZES.software : CEILING_SIZES.gpu,
 ): Promise<readonly BenchResult[]> {
   const results: BenchResult[] = [];
   const ready: { ceiling: Ceiling; encode: (pass: GPUComputePassEncoder) => void }[] = [];
   const buffers: GPUBuffer[] = [];
-  for (const ceiling of ceilings(profile)) {
+  for (const ceiling of ceilings(profile, sizes)) {
     if ('missing' in ceiling) {
       results.push({ ...blankResult('ceiling', ceiling.name), failure: ceiling.missing });
       continue;
@@ -88,7 +113,10 @@ async function checked(device: GPUDevice, ceiling: Ceiling, buffers: GPUBuffer[]
   return bound.encode.bind(bound);
 }
 
-function ceilings(profile: Profile): (Ceiling | { readonly name: string; readonly missing: string })[] {
+function ceilings(
+  profile: Profile,
+  sizes: CeilingSizes,
+): (Ceiling | { readonly name: string; readonly missing: string })[] {
   const units = (type: string, result: string) => {
     const name = `matrix-${type}-${result}`;
     const config = profile.matrixConfigs
@@ -97,17 +125,16 @@ function ceilings(profile: Profile): (Ceiling | { readonly name: string; readonl
     const subgroup = subgroupSizeFor(profile);
     if (!config) return [{ name, missing: `the device multiplies no ${type} matrices into ${result}` }];
     if ('missing' in subgroup) return [{ name, missing: subgroup.missing }];
-    return [false, true].map(loads => matrixUnits(name, profile, config, subgroup, loads));
+    return [false, true].map(loads => matrixUnits(name, sizes, config, subgroup, loads));
   };
-  return [fma(profile), ...units('f16', 'f32'), ...units('i8', 'i32'), copy(profile)];
+  return [fma(sizes), ...units('f16', 'f32'), ...units('i8', 'i32'), copy(sizes)];
 }
 
 const bitsOf = (value: number) => new Int32Array(Float32Array.of(value).buffer)[0];
 
 /** f32 multiply-adds in registers. The chains of a thread are independent of each other. */
-function fma({ software }: Profile): Ceiling {
-  const [CHAINS, STEPS] = [8, software ? 64 : 4096];
-  const workgroups = software ? 4 : 4096;
+function fma({ fma: { workgroups, steps: STEPS } }: CeilingSizes): Ceiling {
+  const CHAINS = 8;
   const chains = (line: (chain: number) => string) => unroll(CHAINS, 4, line);
   const wgsl = /* wgsl */ `
 @group(0) @binding(0) var<storage, read> input: array<vec4f>;
@@ -136,9 +163,8 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
 }
 
 /** 16-byte words, of which each one is read and written. */
-function copy({ software }: Profile): Ceiling {
+function copy({ copy: workgroups }: CeilingSizes): Ceiling {
   const EACH = 4;
-  const workgroups = software ? 16 : 32768;
   const threads = 256 * workgroups;
   const wgsl = /* wgsl */ `
 @group(0) @binding(0) var<storage, read> input: array<vec4u>;
@@ -165,15 +191,14 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
  */
 function matrixUnits(
   base: string,
-  { software }: Profile,
+  { matrix: { workgroups, steps: STEPS, grid: GRID } }: CeilingSizes,
   { M, N, K, componentType, resultComponentType }: MatrixConfig,
   { size, pinned }: { readonly size: number; readonly pinned: boolean },
   loads: boolean,
 ): Ceiling {
   const name = loads ? `${base}-loads` : base;
   const half = componentType === 'f16';
-  const [GRID, STEPS, DEPTH] = [software ? 2 : 4, software ? 4 : 4096, 2];
-  const workgroups = software ? 2 : 528;
+  const DEPTH = 2;
   const bytes = half ? 2 : 1;
   // 16 bytes are moved at once, or 8 where a row of a matrix is no longer than that.
   const wordBytes = (N * bytes) % 16 === 0 && (K * bytes) % 16 === 0 ? 16 : 8;

@@ -1,0 +1,171 @@
+/** What the library would run for the product, why, and what it passes over; as the fields are typed, without a GPU. */
+
+import { describeParams } from '../../../explain.ts';
+import { bytes, duration, times } from '../../../figures.ts';
+import { KERNELS } from '../../../kernels/index.ts';
+import { describeProblem, operations } from '../../../problem.ts';
+import { describeProfile } from '../../../profile.ts';
+import { Facts } from '../../components/facts.tsx';
+import { ErrorNotice, Notice } from '../../components/notice.tsx';
+import { Prose } from '../../components/prose.tsx';
+import { Table } from '../../components/table.tsx';
+import { intensity, type Outline, traffic, trafficBytes } from './outline.ts';
+import { Passes } from './passes.tsx';
+import { explained, fields, shown } from './state.ts';
+import { expected, origin, short, work } from './words.ts';
+
+export function Choice() {
+  const { free, forced, problem, errors } = explained.value;
+  const outline = forced ?? free;
+  return (
+    <section class="section" aria-labelledby="gemm-choice">
+      <h2 id="gemm-choice">What the library runs</h2>
+      {shown.value === null && <p class="muted">The browser is being asked for a GPU …</p>}
+      {problem && <ErrorNotice error={problem} />}
+      {!outline && !problem && shown.value && (
+        <Notice tone="warn" title="There is nothing to explain yet">
+          <p>{Object.values(errors).length > 0 ? 'A field says what is wrong.' : 'Describe a product.'}</p>
+        </Notice>
+      )}
+      {outline && free && <Explained outline={outline} free={free} forced={forced !== null} />}
+    </section>
+  );
+}
+
+interface ExplainedProps {
+  readonly outline: Outline;
+  readonly free: Outline;
+  readonly forced: boolean;
+}
+
+function Explained({ outline, free, forced }: ExplainedProps) {
+  const { explanation, problem, cut } = outline;
+  const device = shown.value!;
+  const kernel = KERNELS.find(({ name }) => name === explanation.kernel);
+  const name = describeProfile(device.profile);
+  return (
+    <>
+      <div class="sheet section">
+        <p class="small muted">
+          <span class="figure">{describeProblem(problem)}</span> on {device.name ?? `${name}, your device`}
+        </p>
+        {kernel ? (
+          <>
+            <p class="gemm-kernel" role="status">
+              <code>{kernel.name}</code>
+              {forced && <span class="gemm-tag">forced</span>}
+            </p>
+            <p>{kernel.idea[0].toUpperCase() + kernel.idea.slice(1)}.</p>
+            <Facts items={factsOf(outline, forced)} />
+          </>
+        ) : (
+          <p>There is nothing to compute: C has no elements.</p>
+        )}
+        {cut && (
+          <Notice
+            title={`The operands exceed a binding: the product is cut into ${cut.toLocaleString('en-US')} pieces`}
+          >
+            <p>What is said here is of the first of them.</p>
+          </Notice>
+        )}
+        {forced && <Difference outline={outline} free={free} />}
+      </div>
+      <Kernels free={free} forced={forced ? outline : null} />
+      {kernel && <Passes outline={outline} />}
+    </>
+  );
+}
+
+function factsOf({ explanation, problem }: Outline, forced: boolean): [string, string][] {
+  const { params, scratch, pieces } = explanation;
+  const moved = traffic(problem)
+    .filter(([, size]) => size > 0)
+    .map(([name, size]) => `${name} ${bytes(size)}`);
+  const held = Object.entries(scratch).map(([name, size]) => `${name} ${bytes(size)}`);
+  return [
+    ['Why', origin(explanation, forced)],
+    ['Expected time', expected(explanation)],
+    ['Parameters', describeParams(params) || 'none'],
+    ['Work', work(operations(problem), problem)],
+    ['Bytes moved', `${bytes(trafficBytes(problem))} at the least: ${moved.join(', ')}`],
+    ['Work per byte', `${work(intensity(problem), problem)} for each byte`],
+    ['Scratch memory', held.join(', ') || 'none'],
+    ...(pieces > 1
+      ? [['Pieces', `${pieces}, so that every operand fits into a binding`] as [string, string]]
+      : []),
+  ];
+}
+
+/** What forcing a kernel is expected to cost. */
+function Difference({ outline, free }: { readonly outline: Outline; readonly free: Outline }) {
+  const [own, mine] = [free.explanation, outline.explanation];
+  if (own.kernel === mine.kernel) return <p class="small">It is the one that the library chooses, too.</p>;
+  const ratio = (mine.expectedMs ?? 0) / (own.expectedMs ?? 1);
+  return (
+    <p class="small">
+      The library would choose <code>{own.kernel}</code>, expected in {duration(own.expectedMs)}: this one is
+      expected to take {short(ratio)} times as long. Measure both to see.
+    </p>
+  );
+}
+
+interface Row {
+  readonly kernel: string;
+  readonly status: string;
+  readonly ms: number | null;
+  readonly text: string;
+}
+
+function Kernels({ free, forced }: { readonly free: Outline; readonly forced: Outline | null }) {
+  const { explanation } = free;
+  const fastest = explanation.expectedMs ?? 0;
+  const rows: Row[] = [
+    ...(explanation.kernel
+      ? [
+          {
+            kernel: explanation.kernel,
+            status: 'chosen',
+            ms: explanation.expectedMs,
+            text: describeParams(explanation.params),
+          },
+        ]
+      : []),
+    ...explanation.alternatives.map(({ kernel, expectedMs, params }) => ({
+      ...{ kernel, ms: expectedMs, text: describeParams(params) },
+      status: fastest > 0 && expectedMs > fastest ? `${times(expectedMs / fastest)} the time` : 'next',
+    })),
+    ...explanation.passedOver.map(({ kernel, reason }) => ({
+      kernel,
+      status: 'can’t serve',
+      ms: null,
+      text: reason,
+    })),
+  ];
+  if (rows.length === 0) return null;
+  return (
+    <Table
+      caption={`Every kernel of the library for this product${fields.value.kernel === '' ? '' : ', as it would choose itself'}`}
+      rows={rows}
+      keyOf={({ kernel, text }) => `${kernel} ${text}`}
+      columns={[
+        {
+          head: 'Kernel',
+          cell: ({ kernel }) => (
+            <>
+              <code>{kernel}</code>
+              {kernel === forced?.explanation.kernel && <span class="gemm-tag">forced</span>}
+            </>
+          ),
+        },
+        {
+          head: 'Verdict',
+          cell: ({ status }) => <span class={`gemm-${TONES[status] ?? 'slower'}`}>{status}</span>,
+        },
+        { head: 'Expected', number: true, cell: ({ ms }) => duration(ms) },
+        { head: 'Parameters, or why not', cell: ({ text }) => <Prose text={text} /> },
+      ]}
+    />
+  );
+}
+
+const TONES: Readonly<Record<string, string>> = { chosen: 'chosen', 'can’t serve': 'refused' };

@@ -1,0 +1,69 @@
+/** What the library would do with a problem on a device: choice, reasons, passes, WGSL, bytes. Pure: no GPU is asked. */
+import { split } from '../../../bands.ts';
+import type { Explanation } from '../../../explain.ts';
+import { KERNELS } from '../../../kernels/index.ts';
+import { requiredBytes } from '../../../operands.ts';
+import { explanationOf, outlineParts, type Part, type Shader, shadersOf } from '../../../parts.ts';
+import { normalize, operations, type Problem, type ProblemOptions } from '../../../problem.ts';
+import type { Profile } from '../../../profile.ts';
+import type { Pass } from '../../../program.ts';
+import { lookup } from '../../../tuning/lookup.ts';
+import type { TuningRecord } from '../../../tuning/record.ts';
+
+/** A choice and what it runs. */
+export interface Outline {
+  readonly options: ProblemOptions;
+  readonly problem: Problem;
+  readonly explanation: Explanation;
+  readonly passes: readonly Pass[];
+  readonly shaders: readonly Shader[];
+  /** Pieces that the problem is cut into, where only the first of them is outlined. */
+  readonly cut: number | null;
+}
+
+/** More pieces than this are not outlined one by one: that would take seconds. */
+const MOST_PIECES = 32;
+
+/**
+ * @param kernel the only one to consider; any, where it is empty
+ *
+ * @throws GemmError as `Gemm.explain`
+ */
+export function outline(
+  options: ProblemOptions,
+  profile: Profile,
+  tuning: TuningRecord | null,
+  kernel = '',
+): Outline {
+  const problem = normalize(options);
+  const records = tuning ? [tuning] : [];
+  const pieces = split(problem, profile.limits);
+  const cut = pieces.length > MOST_PIECES ? pieces.length : null;
+  const outlined = cut ? pieces[0].problem : problem;
+  const parts: readonly Part[] = outlineParts(outlined, profile, {
+    kernels: KERNELS,
+    suggest: piece => lookup(piece, profile, records),
+    ...(kernel === '' ? {} : { force: kernel }),
+  });
+  return {
+    ...{ options, problem, cut },
+    explanation: explanationOf(outlined, profile, parts),
+    passes: parts.flatMap(({ program }) => program.passes),
+    shaders: shadersOf(parts),
+  };
+}
+
+/** Bytes that each operand moves at the least: read or written once, C both where it is scaled and added. */
+export function traffic(problem: Problem): readonly (readonly [operand: string, bytes: number])[] {
+  return requiredBytes(problem).map(([name, bytes]) => [
+    name.length === 1 ? name.toUpperCase() : name,
+    name === 'c' && problem.beta !== 0 ? 2 * bytes : bytes,
+  ]);
+}
+
+export const trafficBytes = (problem: Problem): number =>
+  traffic(problem).reduce((sum, [, bytes]) => sum + bytes, 0);
+
+/** Operations for each byte that must be moved: where a problem stands on a roofline. */
+export const intensity = (problem: Problem): number =>
+  operations(problem) / Math.max(1, trafficBytes(problem));
