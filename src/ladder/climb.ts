@@ -185,7 +185,7 @@ async function climbOne(
 }
 
 /** A GPU's clock ramps up and has to be waited for; a software GPU's does not, and it is slow enough without waiting. */
-function timesFor(profile: Profile, minTime: number, signal: AbortSignal | undefined) {
+export function timesFor(profile: Profile, minTime: number, signal: AbortSignal | undefined) {
   const warmUp = profile.software ? { minWarmUp: 0, maxWarmUp: 0 } : {};
   return { minTime, ...warmUp, ...(signal ? { signal } : {}) };
 }
