@@ -38,6 +38,7 @@ export interface Explanation {
   readonly alternatives: readonly {
     readonly kernel: string;
     readonly params: Params;
+    readonly source: Candidate['source'];
     readonly expectedMs: number;
   }[];
   /** Kernels that can't serve, or were set aside on this device, and why. */
@@ -82,9 +83,8 @@ export function explain({
     scratch,
     passes,
     pieces,
-    alternatives: others.map(({ kernel, params, estimateMs }) => ({
-      kernel: kernel.name,
-      params,
+    alternatives: others.map(({ kernel, params, source, estimateMs }) => ({
+      ...{ kernel: kernel.name, params, source },
       expectedMs: estimateMs,
     })),
     passedOver,
@@ -120,7 +120,12 @@ function render(explanation: Omit<Explanation, 'toString'>, chosen: Candidate | 
     ...(pieces > 1 ? [`  pieces       ${pieces}, so that every operand fits into a binding`] : []),
     `  passes       ${summary(passes)}`,
     `  scratch      ${scratchText(scratch)}`,
-    ...alternatives.map(({ kernel, expectedMs }) => `  slower       ${kernel}: ${time(expectedMs)}`),
+    // An estimate says nothing beside a measurement: not even which of them is faster.
+    ...alternatives.map(({ kernel, source, expectedMs }) =>
+      EXPECTED[source] === how
+        ? `  slower       ${kernel}: ${time(expectedMs)}`
+        : `  or           ${kernel}: ${time(expectedMs)} (${EXPECTED[source]})`,
+    ),
     ...passedOver.map(({ kernel, reason }) => `  passed over  ${kernel}: ${reason}`),
   ].join('\n');
 }
