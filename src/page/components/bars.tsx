@@ -100,7 +100,7 @@ export function Bars({
                         />
                         <span class="bars-value">
                           {format(value)}
-                          {remarks[index] && <span class="bars-remark"> {remarks[index]}</span>}
+                          {remarks[index] && <span class="bars-remark">{remarks[index]}</span>}
                         </span>
                       </>
                     )}

@@ -39,7 +39,7 @@ export function Chart() {
           </li>
           <li>
             <Checkbox
-              label={<Recorded series={1} name={`${M4_LADDER.name} laptop, Chrome`} n={M4_LADDER.size} />}
+              label={<Recorded series={1} name={`recorded: ${M4_LADDER.name}, Chrome`} n={M4_LADDER.size} />}
               checked={showM4.value}
               onChange={checked => {
                 showM4.value = checked;
@@ -48,7 +48,7 @@ export function Chart() {
           </li>
           <li>
             <Checkbox
-              label={<Recorded series={2} name="NVIDIA H200, Dawn" n={h200.value?.size ?? null} />}
+              label={<Recorded series={2} name="recorded: NVIDIA H200, Dawn" n={h200.value?.size ?? null} />}
               checked={showH200.value}
               onChange={checked => {
                 showH200.value = checked;
@@ -97,7 +97,7 @@ export function Chart() {
         them. An idea that gains on one GPU may lose on another.
         {n !== null &&
           n < M4_LADDER.size &&
-          ` The recorded ladders are of ${cube(M4_LADDER.size)}: large products keep a GPU busier than small ones.`}
+          ` The recorded ladders multiplied matrices of ${M4_LADDER.size}×${M4_LADDER.size}: large products keep a GPU busier than small ones.`}
       </p>
     </section>
   );
@@ -107,7 +107,7 @@ function Recorded({ series, name, n }: { series: number; name: string; n: number
   return (
     <span class="ladder-recorded">
       <Swatch series={series} />
-      recorded: {name}
+      {name}
       {n !== null && `, ${cube(n)}`}
     </span>
   );
@@ -131,7 +131,7 @@ const gainOf = (over: number | null) =>
     </>
   );
 
-const cube = (n: number) => `${n}×${n}×${n}`;
+const cube = (n: number) => `${n}³`;
 
 /** 0.1 G, 10 T: of FLOP/s. */
 const short = (value: number): string =>
