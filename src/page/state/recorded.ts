@@ -22,7 +22,7 @@ export async function h200Record(): Promise<LadderRecord> {
   const { default: record } = await import('../../../bench/records/h200-ladder.json', {
     with: { type: 'json' },
   });
-  return parseRecord(record, 'h200-ladder.json');
+  return parseRecord(record, 'h200-ladder.json') as LadderRecord;
 }
 
 export async function h200Ladder(): Promise<RecordedLadder> {
