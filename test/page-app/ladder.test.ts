@@ -61,9 +61,9 @@ describe.skipIf(!inject('chromium'))('the ladder', () => {
     const cancel = page.getByRole('button', { name: 'Cancel' });
     await cancel.focus();
     const frames = await cancel.evaluate(async button => {
-      button.click();
+      (button as HTMLButtonElement).click();
       let frames = 0;
-      while (!/Cancelled\. What was measured of \d+ rungs stays/.test(document.body.innerText)) {
+      while (!/Cancelled\. What was measured of \d+ rungs stays/.test(document.body.textContent)) {
         await new Promise(requestAnimationFrame);
         frames++;
       }

@@ -1,5 +1,5 @@
 /** What a rung's row opens to: the idea, the figures, what the device is asked for, who reads what, and the WGSL. */
-import { bytes, duration, percent, scientific, times } from '../../../figures.ts';
+import { bytes, duration, percent, scientific } from '../../../figures.ts';
 import type { PassTime, RungResult } from '../../../ladder/climb.ts';
 import type { Rung, RungProgram, Shape } from '../../../ladder/rung.ts';
 import { describeProfile } from '../../../profile.ts';
@@ -73,12 +73,12 @@ function Measured({ result }: { readonly result: RungResult }) {
         items={[
           [
             'Time',
-            `${duration(ms)} for a product, the median; half of the samples lie within ${percent(spread)}`,
+            `${duration(ms)} a product, the median; the middle half of the samples spans ${percent(spread)} of it`,
           ],
           ...(prepare.length > 0 ? ([['Beside it', passes(prepare)]] as const) : []),
           ...(within.length > 0 ? ([['Of it', passes(within)]] as const) : []),
           ['Error', `${scientific(relErr)}, as ‖C − ref‖ / ‖ref‖ with a float64 reference`],
-          ['Worst cell', `${times(worst)} what it may be off`],
+          ['Worst cell', `${percent(worst)} of what it may be off`],
           ['Compiling', duration(compileMs)],
           ...(detail ? ([['Taken', detail]] as const) : []),
         ]}
@@ -89,7 +89,7 @@ function Measured({ result }: { readonly result: RungResult }) {
 
 function Kernel({ rung, shape }: { readonly rung: Rung; readonly shape: Shape }) {
   const here = profile.value;
-  const lacks = here ? rung.missing(here, shape) : 'no GPU is open';
+  const lacks = here ? rung.missing(here, shape) : '';
   const device = lacks === null ? here : exampleProfile(rung.rung, null)?.profile;
   if (!device) return null;
   const program = rung.build(shape, device);
@@ -100,7 +100,11 @@ function Kernel({ rung, shape }: { readonly rung: Rung; readonly shape: Shape })
         {lacks !== null && (
           <p class="small muted">
             <Prose
-              text={`Here for an example device with matrix units: ${here ? `on ${describeProfile(here)}, ${lacks}` : lacks}.`}
+              text={
+                here
+                  ? `${describeProfile(here)} can’t run it: ${lacks}. This is for an example device that can.`
+                  : 'No GPU is open: this is for an example device.'
+              }
             />
           </p>
         )}
@@ -147,8 +151,11 @@ function Asked({ program, shape }: { readonly program: RungProgram; readonly sha
         },
         {
           head: 'Buffers',
-          cell: ({ bindings }) =>
-            bindings.map(({ buffer, access }) => `${buffer} (${ACCESS[access]})`).join(', '),
+          cell: ({ bindings }) => (
+            <span class="figure">
+              {bindings.map(({ buffer, access }) => `${buffer} (${ACCESS[access]})`).join(', ')}
+            </span>
+          ),
         },
       ]}
     />
@@ -195,11 +202,11 @@ function Shader({ label, wgsl }: { readonly label: string; readonly wgsl: string
   const source = wgsl.trim();
   return (
     <div class="section ladder-shader">
-      <Code source={source} label={`WGSL of ${label}`} />
       <div class="row">
         <CopyButton text={source} what={`the WGSL of ${label}`} />
         <span class="small muted">{source.split('\n').length} lines</span>
       </div>
+      <Code source={source} label={`WGSL of ${label}`} />
     </div>
   );
 }

@@ -7,13 +7,15 @@ import { announced } from './announce.ts';
 import { Chart } from './chart.tsx';
 import { opened } from './opened.ts';
 import { RunPanel } from './run-panel.tsx';
-import { headingId } from './rung-row.tsx';
+import { headingId, loadDetails } from './rung-row.tsx';
 
 export default function Ladder() {
-  // A link to a rung leads to its row, not to the page's top.
+  // A link to a rung leads to its row, not to the page's top: once what it opens to is there, and makes the page long.
   useEffect(() => {
     const [first] = opened.peek();
-    if (first) document.getElementById(headingId(first))?.scrollIntoView();
+    if (!first) return;
+    const show = () => document.getElementById(headingId(first))?.scrollIntoView();
+    loadDetails().then(() => requestAnimationFrame(show), show);
   }, []);
   return (
     <View

@@ -129,9 +129,7 @@ function End({ of }: { readonly of: Outcome }) {
         {right > 0 && ', verified against float64'}. The record is under{' '}
         <a href={hrefOf('results')}>Results</a>.
       </p>
-      <Button variant="quiet" onClick={() => exportRecords([record])}>
-        Save it as JSON
-      </Button>
+      <Button onClick={() => exportRecords([record])}>Save it as JSON</Button>
     </div>
   );
 }

@@ -75,9 +75,9 @@ function noteOf(
 ): ComponentChildren {
   if (result && result.status !== 'ok') return <Why status={result.status} reason={result.reason ?? ''} />;
   if (result) return null;
+  if (lacks) return <Why status="unsupported" reason={lacks} />;
   if (running?.at?.id === id) return <Working phase={running.at.phase} />;
-  if (running?.ids.includes(id)) return 'waits';
-  return lacks ? <Why status="unsupported" reason={lacks} /> : null;
+  return running?.ids.includes(id) ? 'waits' : null;
 }
 
 function Why({ status, reason }: { readonly status: RungResult['status']; readonly reason: string }) {
@@ -118,10 +118,11 @@ function RunButton({ rung: { rung, id }, lacks, running }: RunButtonProps) {
   );
 }
 
-const load = () => import('./details.tsx');
+/** Not with the chart: most rows stay closed. */
+export const loadDetails = () => import('./details.tsx');
 
 function Opened(props: { readonly rung: Rung; readonly result: RungResult | undefined }) {
-  const loaded = useLoaded(load);
+  const loaded = useLoaded(loadDetails);
   if (loaded === null) return <p class="small muted">Loading …</p>;
   if ('error' in loaded) {
     return (
