@@ -9,6 +9,7 @@ import {
   EditorView,
   highlightActiveLine,
   highlightActiveLineGutter,
+  type KeyBinding,
   keymap,
   lineNumbers,
 } from '@codemirror/view';
@@ -42,9 +43,14 @@ interface Settings {
   readonly describedBy: string;
   readonly text: string;
   readonly onInput: (text: string) => void;
+  /** Called for Ctrl or ⌘ with Enter. */
+  readonly onRun: () => void;
 }
 
-export function createEditor(parent: HTMLElement, { label, describedBy, text, onInput }: Settings): Handle {
+export function createEditor(
+  parent: HTMLElement,
+  { label, describedBy, text, onInput, onRun }: Settings,
+): Handle {
   const view = new EditorView({
     parent,
     state: EditorState.create({
@@ -54,11 +60,18 @@ export function createEditor(parent: HTMLElement, { label, describedBy, text, on
         [history(), search({ top: true }), highlightSelectionMatches()],
         [wgsl(), syntaxHighlighting(classHighlighter), bracketMatching(), indentOnInput()],
         [indentUnit.of('  '), EditorState.tabSize.of(2)],
-        keymap.of([...searchKeymap, ...historyKeymap, ...lintKeymap, indentWithTab, ...defaultKeymap]),
+        keymap.of([
+          runBy(onRun),
+          ...searchKeymap,
+          ...historyKeymap,
+          ...lintKeymap,
+          indentWithTab,
+          ...defaultKeymap,
+        ]),
         leaveByEscape(),
         theme,
         EditorView.contentAttributes.of({
-          ...{ 'aria-label': label, 'aria-describedby': describedBy },
+          ...{ 'aria-label': label, 'aria-describedby': describedBy, tabindex: '0' },
           ...{ spellcheck: 'false', autocapitalize: 'off', autocorrect: 'off', translate: 'no' },
         }),
         EditorView.updateListener.of(({ docChanged, state }) => {
@@ -93,6 +106,14 @@ export function createEditor(parent: HTMLElement, { label, describedBy, text, on
     destroy: () => view.destroy(),
   };
 }
+
+const runBy = (onRun: () => void): KeyBinding => ({
+  key: 'Mod-Enter',
+  run: () => {
+    onRun();
+    return true;
+  },
+});
 
 /** Tab indents; after Escape it moves on, until something is typed or the editor is entered again. */
 const leaveByEscape = () => [

@@ -8,6 +8,7 @@ interface EditorProps {
   readonly label: string;
   readonly text: string;
   readonly onInput: (text: string) => void;
+  readonly onRun: () => void;
   readonly marks: LineMarks;
   readonly remarks: readonly Remark[];
   /** Where the cursor is to go; a new object each time. */
@@ -15,12 +16,12 @@ interface EditorProps {
 }
 
 /** Give it a new key for another text, so that undoing does not lead back into the one before. */
-export function Editor({ label, text, onInput, marks, remarks, goTo }: EditorProps) {
+export function Editor({ label, text, onInput, onRun, marks, remarks, goTo }: EditorProps) {
   const box = useRef<HTMLDivElement>(null);
   const [handle, setHandle] = useState<Handle | null>(null);
   const hint = useId();
-  const latest = useRef({ text, onInput });
-  latest.current = { text, onInput };
+  const latest = useRef({ text, onInput, onRun });
+  latest.current = { text, onInput, onRun };
 
   useEffect(() => {
     let made: Handle | undefined;
@@ -31,6 +32,7 @@ export function Editor({ label, text, onInput, marks, remarks, goTo }: EditorPro
         made = createEditor(box.current, {
           ...{ label, describedBy: hint, text: latest.current.text },
           onInput: typed => latest.current.onInput(typed),
+          onRun: () => latest.current.onRun(),
         });
         setHandle(made);
       },
@@ -63,7 +65,7 @@ export function Editor({ label, text, onInput, marks, remarks, goTo }: EditorPro
       )}
       <p class="small muted" id={hint}>
         Tab indents; <kbd>Escape</kbd>, then <kbd>Tab</kbd> leaves the editor. <kbd>Ctrl</kbd> or <kbd>⌘</kbd>{' '}
-        with <kbd>F</kbd> searches, with <kbd>Z</kbd> undoes.
+        with <kbd>F</kbd> searches, with <kbd>Enter</kbd> runs.
       </p>
     </div>
   );

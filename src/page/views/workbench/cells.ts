@@ -25,6 +25,8 @@ export interface Cell {
   readonly col: number;
   readonly got: number;
   readonly want: number;
+  /** Index of its kind. */
+  readonly kind: number;
 }
 
 /** Where a product is wrong. */
@@ -88,7 +90,7 @@ export async function mapCells(
       kinds[index * n + col] = kind;
       counts[kind]++;
       if (kind === 0) continue;
-      const cell = { row, col, got, want };
+      const cell = { row, col, got, want, kind };
       first ??= cell;
       if (kind < NAN && off > furthest) [worst, furthest] = [cell, off];
       box = box

@@ -32,7 +32,7 @@ export function HeatMap({ cells }: { readonly cells: CellMap }) {
         <p>
           <strong>{wrong.toLocaleString('en-US')}</strong> of {compared.toLocaleString('en-US')} cells are
           wrong
-          {box && `: in ${range('row', box.rows)} and ${range('column', box.cols)}`}.
+          {box && `: ${placeOf(box, m, n)}`}.
           {most && ` ${most[0].toUpperCase()}${most.slice(1)} were compared, spread over all of C.`}
         </p>
       </figcaption>
@@ -70,11 +70,19 @@ export function HeatMap({ cells }: { readonly cells: CellMap }) {
   );
 }
 
+const placeOf = ({ rows, cols }: NonNullable<CellMap['box']>, m: number, n: number) =>
+  rows[0] === 0 && cols[0] === 0 && rows[1] === m - 1 && cols[1] === n - 1
+    ? 'from the first row and column to the last'
+    : `in ${range('row', rows)} and ${range('column', cols)}`;
+
 const range = (name: string, [from, to]: readonly [number, number]) =>
   from === to ? `${name} ${from}` : `${name}s ${from} to ${to}`;
 
 const cell = (name: string, it: Cell | null): [string, string][] | null =>
-  it && [[name, `row ${it.row}, column ${it.col}: got ${number(it.got)}, expected ${number(it.want)}`]];
+  it && [[name, `row ${it.row}, column ${it.col}: ${gotIn(it)}, expected ${number(it.want)}`]];
+
+const gotIn = ({ got, kind }: Cell) =>
+  KINDS[kind].id === 'unwritten' ? 'never written' : `got ${number(got)}`;
 
 const number = (value: number) =>
   Number.isFinite(value) ? Number(value.toPrecision(6)).toString() : String(value);

@@ -18,7 +18,7 @@ export function choiceWords({ source, type, size, params, pass }: Bench): Words 
     ...(kind === 'kernel' && type !== 'f32' ? { type } : {}),
     ...(square ? { size: size.m } : size),
     ...params,
-    ...(pass > 0 ? { pass: String(pass) } : {}),
+    ...(pass === null ? {} : { pass: String(pass) }),
   };
 }
 
@@ -52,14 +52,14 @@ export async function readLink(words: URLSearchParams): Promise<Bench> {
   }
   const size = words.get('size');
   const [m, n, k] = ['m', 'n', 'k'].map(name => words.get(name) ?? size);
-  const pass = words.get('pass') ?? '0';
-  if (!/^\d$/.test(pass)) throw broken(`there is no pass "${pass}"`);
+  const pass = words.get('pass');
+  if (pass !== null && !/^\d$/.test(pass)) throw broken(`there is no pass "${pass}"`);
   return {
     ...freshBench(source),
     type: words.get('type') === 'f16' ? 'f16' : 'f32',
     size: m && n && k ? { m, n, k } : null,
     params: Object.keys(params).length > 0 ? params : null,
-    ...{ pass: Number(pass), edits, grids },
+    ...{ pass: pass === null ? null : Number(pass), edits, grids },
   };
 }
 

@@ -65,7 +65,7 @@ export function OutcomeOf({ outcome }: { readonly outcome: Outcome }) {
           />
           <Facts
             items={[
-              ['Relative error', `${scientific(verdict.relErr)}, over all of C`],
+              ['Relative error', scientific(verdict.relErr)],
               ['Worst cell', `${percent(verdict.worst)} of what is allowed`],
             ]}
           />

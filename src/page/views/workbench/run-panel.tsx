@@ -2,9 +2,18 @@
 import { Button } from '../../components/button.tsx';
 import { ErrorNotice, Notice } from '../../components/notice.tsx';
 import { Progress } from '../../components/progress.tsx';
+import type { WorkbenchOutput } from '../../gpu/jobs/workbench.ts';
 import { device, startGpu } from '../../state/device.ts';
 import { OutcomeOf } from './outcome.tsx';
-import { cancel, canRun, isCurrent, outcome, problem, progress, run, slow } from './running.ts';
+import { cancel, canRun, isCurrent, outcome, problem, progress, run, silent, slow } from './running.ts';
+
+/** For those who hear the page. */
+const SAID: Readonly<Record<WorkbenchOutput['status'], string>> = {
+  'not-compiled': 'it does not compile',
+  failed: 'it does not run',
+  wrong: 'the result is wrong',
+  right: 'the result is right',
+};
 
 export function RunPanel() {
   const [running, ran] = [progress.value, outcome.value];
@@ -21,8 +30,15 @@ export function RunPanel() {
             Run
           </Button>
         )}
-        <span class="small muted">Compile, verify against float64, time beside the original.</span>
+        <span class="small muted">
+          {canRun.value
+            ? 'Compile, verify against float64, time beside the original.'
+            : 'First put right what the fields say is wrong.'}
+        </span>
       </div>
+      <p class="visually-hidden" aria-live="polite">
+        {ran && `Done: ${SAID[ran.output.status]}`}
+      </p>
       {running && <Progress label={`${running.phase} …`} value={running.done ?? null} />}
       {slow.value && (
         <Notice tone="warn" title="Still running">
@@ -32,6 +48,14 @@ export function RunPanel() {
           </p>
           <p>
             <Button onClick={startGpu}>Restart the GPU</Button>
+          </p>
+        </Notice>
+      )}
+      {silent.value && (
+        <Notice tone="warn" title="The GPU does not answer">
+          <p>
+            A kernel that never ends may still keep it. If it stays like this, share your text by link, then
+            end the browser and start it again.
           </p>
         </Notice>
       )}

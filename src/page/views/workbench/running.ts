@@ -1,9 +1,9 @@
 /** A run, and what came of the last one. It goes on while another view is shown. */
-import { computed, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
 import { GemmError } from '../../../errors.ts';
 import type { Shape } from '../../../ladder/rung.ts';
 import type { WorkbenchOutput, WorkbenchProgress } from '../../gpu/jobs/workbench.ts';
-import { runJob } from '../../state/device.ts';
+import { device, runJob } from '../../state/device.ts';
 import { type Bench, bench, built, editedPasses, isEdited, wrongWorkgroups } from './state.ts';
 
 export interface Outcome {
@@ -38,6 +38,18 @@ export const canRun = computed(() => {
 });
 
 const SLOW_MS = 8000;
+
+/** The GPU was asked for, and has not come for so long that something may still keep it. */
+export const silent = signal(false);
+effect(() => {
+  silent.value = false;
+  if (device.value.status !== 'opening') return;
+  const watch = setTimeout(() => {
+    silent.value = true;
+  }, SLOW_MS);
+  return () => clearTimeout(watch);
+});
+
 let controller: AbortController | undefined;
 
 export async function run(): Promise<void> {

@@ -29,15 +29,15 @@ export interface Bench {
   readonly size: { readonly m: string; readonly n: string; readonly k: string } | null;
   /** A kernel's parameters as typed; null until somebody chooses. */
   readonly params: Typed | null;
-  /** The pass that is shown. */
-  readonly pass: number;
+  /** The pass that is shown; null for the one that matters most. */
+  readonly pass: number | null;
   readonly edits: Readonly<Record<number, Edit>>;
   /** Workgroups of a pass as typed, where they are not the original's. */
   readonly grids: Readonly<Record<number, Grid>>;
 }
 
 export const freshBench = (source: SourceId): Bench => ({
-  ...{ source, type: 'f32', size: null, params: null, pass: 0, edits: {}, grids: {} },
+  ...{ source, type: 'f32', size: null, params: null, pass: null, edits: {}, grids: {} },
 });
 
 export const bench = signal<Bench>(freshBench('rung:4'));
@@ -144,18 +144,27 @@ export const paramTexts = computed<Typed>(() => {
 /** The last program that could be built for this source: it stays while a field is being typed in. */
 let lastShown: { readonly source: SourceId; readonly program: RungProgram } | null = null;
 export const shown = computed<RungProgram | null>(() => {
-  const { source } = bench.value;
-  const now = built.value.built?.program;
-  if (now) lastShown = { source, program: now };
-  return lastShown?.source === source ? lastShown.program : null;
+  const now = bench.value;
+  const { source } = now;
+  const program =
+    built.value.built?.program ??
+    (lastShown?.source === source ? lastShown.program : buildOf({ ...now, params: null }).built?.program);
+  lastShown = program ? { source, program } : null;
+  return program ?? null;
 });
+
+/** What multiplies has more to say than what prepares or adds up. */
+const mainPass = ({ passes }: RungProgram): number => {
+  const lengths = passes.map(({ wgsl }) => wgsl.length);
+  return lengths.indexOf(Math.max(...lengths));
+};
 
 /** The pass that is shown, and its text. */
 export const current = computed(() => {
   const { pass, edits } = bench.value;
   const program = shown.value;
   if (!program) return null;
-  const index = Math.min(pass, program.passes.length - 1);
+  const index = Math.min(pass ?? mainPass(program), program.passes.length - 1);
   const original = program.passes[index];
   const edit = edits[index];
   // The text was made from an original that the present one could not be reconciled with.

@@ -11,7 +11,7 @@ import { Facts } from '../../components/facts.tsx';
 import { Field, NumberField, SelectField } from '../../components/field.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { changesOf } from './diff.ts';
-import { outcome } from './running.ts';
+import { outcome, run } from './running.ts';
 import { copied, copyLink, copyText, link } from './sharing.ts';
 import {
   bench,
@@ -70,6 +70,7 @@ export function TextPanel() {
         marks={marks.value}
         remarks={useRemarks(index, text)}
         goTo={cursor.value}
+        onRun={run}
         onInput={typed => editText(index, typed)}
       />
       <div class="row">
