@@ -5,6 +5,7 @@ import type { Params } from '../../../kernels/kernel.ts';
 import { measure, type Sampled, sampleTogether } from '../../../measure/measure.ts';
 import { createTimer, type Timer } from '../../../measure/timer.ts';
 import { requiredBytes } from '../../../operands.ts';
+import type { Plan } from '../../../plan.ts';
 import { normalize, type Problem, type ProblemOptions } from '../../../problem.ts';
 import { TrialOperands } from '../../../trial/operands.ts';
 import type { TuningRecord } from '../../../tuning/record.ts';
@@ -39,6 +40,8 @@ export interface GemmResult {
   /** Milliseconds of the plan: nearly all of it compiling. */
   readonly planMs: number;
   readonly timer: Timer['kind'];
+  /** `without the expression`: what a WGSL expression should give only its author knows, so the rest was verified. */
+  readonly verified: 'whole' | 'without the expression';
 }
 
 /** A run that takes longer is timed in short submits, as `plan.run` makes them: a GPU that is busy for long is reset. */
@@ -69,22 +72,26 @@ export const gemm: Job<GemmInput, GemmResult, GemmProgress> = async (context, in
     signal.throwIfAborted();
 
     progress({ phase: 'making operands', share: null });
-    operands = await TrialOperands.create(device, problem);
+    operands = await TrialOperands.create(device, { ...problem, epilogue: null });
     const { buffers } = operands;
-    const run = async () => {
+    const runOf = async (it: Plan) => {
       const start = performance.now();
-      await plan.run(buffers, { signal, onProgress: share => progress({ phase: 'running', share }) });
+      await it.run(buffers, { signal, onProgress: share => progress({ phase: 'running', share }) });
       return performance.now() - start;
     };
-    operands.poison();
-    const firstMs = await run();
-    progress({ phase: 'checking', share: null });
-    const { ok, failure, relErr, worst } = await operands.verdict(plan.arithmetic);
+    const run = () => runOf(plan);
     const { kernel: used, params, expectedMs } = plan.explain();
-    if (!ok) throw wrong(used ?? 'the kernel', failure);
+    const { epilogue, ...plainOptions } = options;
+    const checked = epilogue ? await library.plan(plainOptions, { kernel: used! }) : plan;
+    operands.poison();
+    await runOf(checked);
+    progress({ phase: 'checking', share: null });
+    const { ok, failure, relErr, worst } = await operands.verdict(checked.arithmetic);
+    if (!ok) throw wrong(used!, failure);
 
-    // Drivers may compile in the first run: a long one is looked at again.
-    const long = firstMs > LONG_MS && (await run()) > LONG_MS;
+    // The first run of a plan may compile; how long one takes shows the next.
+    await run();
+    const long = (await run()) > LONG_MS;
     const times = {
       ...(profile.software ? TIMES.software : TIMES.gpu),
       signal,
@@ -95,7 +102,8 @@ export const gemm: Job<GemmInput, GemmResult, GemmProgress> = async (context, in
       ? (await sampleTogether([inShortSubmits], { ...times, minWarmUp: 0, maxWarmUp: 0 }))[0]
       : await measure(timer, { encode: pass => plan.encode(pass, buffers) }, times);
     return {
-      ...{ kernel: used ?? '', params, expectedMs: expectedMs ?? 0, ms, spread, relErr, worst, planMs },
+      ...{ kernel: used!, params, expectedMs: expectedMs!, ms, spread, relErr, worst, planMs },
+      verified: epilogue ? 'without the expression' : 'whole',
       timer: long ? 'wall-clock' : timer.kind,
     };
   } finally {

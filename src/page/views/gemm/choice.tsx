@@ -1,5 +1,7 @@
 /** What the library would run for the product, why, and what it passes over; as the fields are typed, without a GPU. */
 
+import type { ComponentChildren } from 'preact';
+import type { Candidate } from '../../../choose.ts';
 import { describeParams } from '../../../explain.ts';
 import { bytes, duration, times } from '../../../figures.ts';
 import { KERNELS } from '../../../kernels/index.ts';
@@ -8,9 +10,8 @@ import { describeProfile } from '../../../profile.ts';
 import { Facts } from '../../components/facts.tsx';
 import { ErrorNotice, Notice } from '../../components/notice.tsx';
 import { Prose } from '../../components/prose.tsx';
-import { Table } from '../../components/table.tsx';
 import { intensity, type Outline, traffic, trafficBytes } from './outline.ts';
-import { Passes } from './passes.tsx';
+import { Passes, Sources } from './passes.tsx';
 import { explained, fields, shown } from './state.ts';
 import { expected, origin, short, work } from './words.ts';
 
@@ -71,12 +72,12 @@ function Explained({ outline, free, forced }: ExplainedProps) {
         {forced && <Difference outline={outline} free={free} />}
       </div>
       <Kernels free={free} forced={forced ? outline : null} />
-      {kernel && <Passes outline={outline} />}
+      <Sources shaders={outline.shaders} />
     </>
   );
 }
 
-function factsOf({ explanation, problem }: Outline, forced: boolean): [string, string][] {
+function factsOf({ explanation, problem, passes }: Outline, forced: boolean): [string, ComponentChildren][] {
   const { params, scratch, pieces } = explanation;
   const moved = traffic(problem)
     .filter(([, size]) => size > 0)
@@ -86,6 +87,7 @@ function factsOf({ explanation, problem }: Outline, forced: boolean): [string, s
     ['Why', origin(explanation, forced)],
     ['Expected time', expected(explanation)],
     ['Parameters', describeParams(params) || 'none'],
+    [passes.length > 1 ? 'Passes' : 'Pass', <Passes key="passes" passes={passes} />],
     ['Work', work(operations(problem), problem)],
     ['Bytes moved', `${bytes(trafficBytes(problem))} at the least: ${moved.join(', ')}`],
     ['Work per byte', `${work(intensity(problem), problem)} for each byte`],
@@ -109,63 +111,64 @@ function Difference({ outline, free }: { readonly outline: Outline; readonly fre
   );
 }
 
-interface Row {
+/** A kernel's place: what became of it, what it is expected to take, and its parameters or the reason against it. */
+interface Place {
   readonly kernel: string;
-  readonly status: string;
-  readonly ms: number | null;
+  readonly tone: 'chosen' | 'slower' | 'refused';
+  readonly verdict: string;
+  readonly time: string;
   readonly text: string;
 }
 
 function Kernels({ free, forced }: { readonly free: Outline; readonly forced: Outline | null }) {
-  const { explanation } = free;
-  const fastest = explanation.expectedMs ?? 0;
-  const rows: Row[] = [
-    ...(explanation.kernel
-      ? [
-          {
-            kernel: explanation.kernel,
-            status: 'chosen',
-            ms: explanation.expectedMs,
-            text: describeParams(explanation.params),
-          },
-        ]
-      : []),
-    ...explanation.alternatives.map(({ kernel, expectedMs, params }) => ({
-      ...{ kernel, ms: expectedMs, text: describeParams(params) },
-      status: fastest > 0 && expectedMs > fastest ? `${times(expectedMs / fastest)} the time` : 'next',
-    })),
-    ...explanation.passedOver.map(({ kernel, reason }) => ({
-      kernel,
-      status: 'can’t serve',
-      ms: null,
-      text: reason,
-    })),
-  ];
-  if (rows.length === 0) return null;
+  const places = placesOf(free);
+  if (places.length === 0) return null;
   return (
-    <Table
-      caption={`Every kernel of the library for this product${fields.value.kernel === '' ? '' : ', as it would choose itself'}`}
-      rows={rows}
-      keyOf={({ kernel, text }) => `${kernel} ${text}`}
-      columns={[
-        {
-          head: 'Kernel',
-          cell: ({ kernel }) => (
-            <>
+    <section class="section" aria-labelledby="gemm-kernels">
+      <h3 id="gemm-kernels">
+        {fields.value.kernel === '' ? 'Every kernel of the library' : 'What the library would choose itself'}
+      </h3>
+      <ol class="gemm-kernels">
+        {places.map(({ kernel, tone, verdict, time, text }) => (
+          <li key={`${kernel} ${text}`} class={`gemm-${tone}`}>
+            <span class="gemm-name">
               <code>{kernel}</code>
               {kernel === forced?.explanation.kernel && <span class="gemm-tag">forced</span>}
-            </>
-          ),
-        },
-        {
-          head: 'Verdict',
-          cell: ({ status }) => <span class={`gemm-${TONES[status] ?? 'slower'}`}>{status}</span>,
-        },
-        { head: 'Expected', number: true, cell: ({ ms }) => duration(ms) },
-        { head: 'Parameters, or why not', cell: ({ text }) => <Prose text={text} /> },
-      ]}
-    />
+            </span>
+            <span class="gemm-verdict">{verdict}</span>
+            <span class="gemm-time">{time}</span>
+            <span class="gemm-text">
+              <Prose text={text} />
+            </span>
+          </li>
+        ))}
+      </ol>
+    </section>
   );
 }
 
-const TONES: Readonly<Record<string, string>> = { chosen: 'chosen', 'can’t serve': 'refused' };
+function placesOf({ ranked, explanation }: Outline): Place[] {
+  const [first] = ranked;
+  return [
+    ...ranked.map((it): Place => {
+      const comparable = isMeasured(it) === isMeasured(first);
+      return {
+        ...{ kernel: it.kernel.name, text: describeParams(it.params) },
+        tone: it === first ? 'chosen' : 'slower',
+        verdict: it === first ? '✓ chosen' : comparable ? slower(it, first) : 'not measured',
+        // A model's time says nothing beside a measured one.
+        time: comparable ? duration(it.estimateMs) : '–',
+      };
+    }),
+    ...explanation.passedOver.map(({ kernel, reason }): Place => {
+      return { kernel, tone: 'refused', verdict: 'can’t serve', time: '', text: reason };
+    }),
+  ];
+}
+
+const isMeasured = ({ source }: Candidate) => ['measured', 'near', 'shipped'].includes(source);
+
+const slower = (it: Candidate, first: Candidate) => {
+  const ratio = it.estimateMs / first.estimateMs;
+  return ratio >= 1.01 ? `${times(ratio)} the time` : 'as fast';
+};

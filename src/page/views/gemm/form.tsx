@@ -20,7 +20,10 @@ const AROUND: readonly FieldName[] = [
 ];
 
 export function Form() {
-  const [open, setOpen] = useState(() => AROUND.some(name => fields.peek()[name] !== DEFAULTS[name]));
+  // Open where it says something, until the visitor decides.
+  const [decided, decide] = useState<boolean | null>(null);
+  const wrong = AROUND.some(name => explained.value.errors[name]);
+  const open = wrong || (decided ?? AROUND.some(name => fields.value[name] !== DEFAULTS[name]));
   const integers = /^[iu]8$/.test(fields.value.type);
   return (
     <form class="gemm-form sheet section" aria-label="The product" onSubmit={event => event.preventDefault()}>
@@ -59,7 +62,7 @@ export function Form() {
         <FlagOf name="transA" label="A is stored transposed" />
         <FlagOf name="transB" label="B is stored transposed" />
       </div>
-      <Details summary="Around the product" open={open} onToggle={setOpen}>
+      <Details summary="Around the product" open={open} onToggle={decide}>
         {open && <Around integers={integers} />}
       </Details>
       <ChoiceOf

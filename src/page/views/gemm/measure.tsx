@@ -129,7 +129,8 @@ function Last({ measured: { outline, result, forced } }: { readonly measured: Me
         {forced && <span class="gemm-tag">forced</span>}
       </p>
       <p class="gemm-figures">
-        <strong>{rate(speed)}</strong> <span>{duration(ms)}</span> <span class="gemm-verified">verified</span>
+        <strong>{rate(speed)}</strong> <span>{duration(ms)}</span>{' '}
+        <span class="gemm-verified">verified{result.verified === 'whole' ? '' : ` ${result.verified}`}</span>
       </p>
       <Facts items={items} />
     </div>

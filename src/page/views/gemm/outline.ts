@@ -1,5 +1,6 @@
 /** What the library would do with a problem on a device: choice, reasons, passes, WGSL, bytes. Pure: no GPU is asked. */
 import { split } from '../../../bands.ts';
+import type { Candidate } from '../../../choose.ts';
 import type { Explanation } from '../../../explain.ts';
 import { KERNELS } from '../../../kernels/index.ts';
 import { requiredBytes } from '../../../operands.ts';
@@ -15,6 +16,8 @@ export interface Outline {
   readonly options: ProblemOptions;
   readonly problem: Problem;
   readonly explanation: Explanation;
+  /** The kernels that can serve, best first. */
+  readonly ranked: readonly Candidate[];
   readonly passes: readonly Pass[];
   readonly shaders: readonly Shader[];
   /** Pieces that the problem is cut into, where only the first of them is outlined. */
@@ -48,6 +51,7 @@ export function outline(
   return {
     ...{ options, problem, cut },
     explanation: explanationOf(outlined, profile, parts),
+    ranked: parts[0]?.choice?.ranked ?? [],
     passes: parts.flatMap(({ program }) => program.passes),
     shaders: shadersOf(parts),
   };

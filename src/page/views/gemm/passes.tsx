@@ -5,41 +5,37 @@ import type { Shader } from '../../../parts.ts';
 import type { Pass } from '../../../program.ts';
 import { Code } from '../../components/code.tsx';
 import { Details } from '../../components/details.tsx';
-import { Table } from '../../components/table.tsx';
-import type { Outline } from './outline.ts';
 import { inRuns } from './words.ts';
 
 /** Passes in a row that are shown. */
-const MOST = 12;
+const MOST = 8;
 
-export function Passes({ outline: { passes, shaders } }: { readonly outline: Outline }) {
+/** A line for each pass, in order. */
+export function Passes({ passes }: { readonly passes: readonly Pass[] }) {
   const runs = inRuns(passes, alike);
-  const count = passes.length;
+  const more = runs.slice(MOST).reduce((sum, { count }) => sum + count, 0);
   return (
-    <>
-      <Table
-        caption={
-          count === 1
-            ? 'One pass'
-            : `${count} passes, in order${runs.length > MOST ? `; the first ${MOST}` : ''}`
-        }
-        rows={runs.slice(0, MOST)}
-        keyOf={run => runs.indexOf(run)}
-        columns={[
-          { head: 'Pass', cell: ({ item, count }) => (count > 1 ? `${item.label} × ${count}` : item.label) },
-          { head: 'Workgroups', number: true, cell: ({ item }) => grid(item) },
-          { head: 'Threads each', number: true, cell: ({ item }) => item.threads },
-          { head: 'Workgroup memory', number: true, cell: ({ item }) => bytes(item.workgroupMemory) },
-        ]}
-      />
-      <div>
-        {shaders.map((shader, index) => (
-          <Source key={`${index} ${shader.label}`} shader={shader} />
-        ))}
-      </div>
-    </>
+    <ol class="gemm-passes">
+      {runs.slice(0, MOST).map(({ item, count }, index) => (
+        <li key={index}>
+          {item.label}
+          {count > 1 && ` × ${count}`}: {grid(item)} of {item.threads} threads
+          {item.workgroupMemory > 0 && `, ${bytes(item.workgroupMemory)} of workgroup memory`}
+        </li>
+      ))}
+      {more > 0 && <li>and {more} more</li>}
+    </ol>
   );
 }
+
+/** Every distinct shader, to be opened. */
+export const Sources = ({ shaders }: { readonly shaders: readonly Shader[] }) => (
+  <div>
+    {shaders.map((shader, index) => (
+      <Source key={`${index} ${shader.label}`} shader={shader} />
+    ))}
+  </div>
+);
 
 function Source({ shader: { label, wgsl } }: { readonly shader: Shader }) {
   const [open, setOpen] = useState(false);
@@ -51,9 +47,10 @@ function Source({ shader: { label, wgsl } }: { readonly shader: Shader }) {
   );
 }
 
-const grid = ({ workgroups }: Pass): string => {
+function grid({ workgroups }: Pass): string {
   const sides = workgroups.filter((side, index) => index === 0 || side > 1);
-  return sides.map(side => side.toLocaleString('en-US')).join(' × ');
-};
+  const count = sides.map(side => side.toLocaleString('en-US')).join(' × ');
+  return count === '1' ? 'one workgroup' : `${count} workgroups`;
+}
 
 const alike = (x: Pass, y: Pass): boolean => x.label === y.label && grid(x) === grid(y);

@@ -55,6 +55,9 @@ export interface Explained {
   readonly forced: Outline | null;
 }
 
+/** What the compiler said of an expression; only a GPU can tell. */
+const refusedExpression = signal<{ readonly epilogue: string; readonly text: string } | null>(null);
+
 export const explained = computed<Explained>(() => {
   const all = fields.value;
   const nothing = { problem: null, free: null, forced: null };
@@ -73,12 +76,15 @@ export const explained = computed<Explained>(() => {
       ? { errors: { [field]: textOf(failure) }, ...nothing }
       : { errors, ...nothing, problem: failure };
   }
+  const refused = refusedExpression.value;
+  if (refused?.epilogue === all.epilogue) errors.epilogue = refused.text;
   if (all.kernel === '') return { errors, ...nothing, free };
   let forced: Outline | null = null;
   const refusal = failureOf(() => {
     forced = attempt(all);
   });
-  return { errors: refusal ? { kernel: textOf(refusal) } : errors, problem: null, free, forced };
+  if (refusal) errors.kernel = textOf(refusal);
+  return { errors, problem: null, free, forced };
 });
 
 /** What would run: the forced kernel, where one is. */
@@ -114,7 +120,7 @@ export function measureProduct(): Promise<void> {
   return perform('measure', 'Starting …', async signal => {
     const outlined = chosen.peek();
     if (!outlined) return;
-    const { kernel } = fields.peek();
+    const { kernel, epilogue } = fields.peek();
     const result = await runJob(
       'gemm',
       { options: outlined.options, kernel, tuning: tuning.peek() },
@@ -124,7 +130,13 @@ export function measureProduct(): Promise<void> {
           running.value = { task: 'measure', label: PHASES[phase], share };
         },
       },
-    );
+    ).catch(error => {
+      // Kernels that do not compile are set aside, so it is the expression.
+      if (error instanceof GemmError && error.code === 'compilation-failed') {
+        refusedExpression.value = { epilogue, text: textOf(error) };
+      }
+      throw error;
+    });
     const id = measured.value.length;
     measured.value = [...measured.value, { id, outline: outlined, forced: kernel !== '', result }];
     if (!ceilings.peek()) await takeCeilings('measure', signal);

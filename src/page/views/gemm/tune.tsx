@@ -45,7 +45,7 @@ export function Tune() {
             Stop and keep the best
           </Button>
         ) : (
-          <Button variant="primary" disabled={!able || !valid} onClick={() => tuneProduct(seconds)}>
+          <Button disabled={!able || !valid} onClick={() => tuneProduct(seconds)}>
             Tune
           </Button>
         )}
