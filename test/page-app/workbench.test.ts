@@ -60,7 +60,7 @@ describe.skipIf(!inject('chromium'))('the workbench', () => {
     expect(await result.locator('table').count()).toBe(0);
     await page.locator('.cm-lint-marker-error').waitFor();
     await place.click();
-    expect(await page.locator('.cm-activeLine').textContent()).toContain('sum += nothing');
+    await page.locator('.cm-activeLine', { hasText: 'sum += nothing' }).waitFor();
   });
 
   test('one that is wrong shows which cells are, and no time', async () => {
