@@ -101,7 +101,9 @@ describe.skipIf(!inject('chromium'))('the race', () => {
   test('a build without peers says so, and how to get them', async () => {
     const opened = await openPage({
       route: 'race',
-      before: page => page.route('**/peers.json', route => route.fulfill({ json: {} })),
+      before: async page => {
+        await page.route('**/peers.json', route => route.fulfill({ json: {} }));
+      },
     });
     await settled(opened);
     const { page } = opened;
@@ -113,7 +115,9 @@ describe.skipIf(!inject('chromium'))('the race', () => {
   test.skipIf(!('tensorflow' in built))('a peer that fails is a row with its reason', async () => {
     const opened = await openPage({
       route: 'race?m=64&n=64&k=64&peers=tensorflow',
-      before: page => page.route(/\/tensorflow-[^/]+\.js$/, route => route.abort()),
+      before: async page => {
+        await page.route(/\/tensorflow-[^/]+\.js$/, route => route.abort());
+      },
     });
     await settled(opened);
     const { page } = opened;

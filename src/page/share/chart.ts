@@ -31,7 +31,7 @@ export interface ChartBar {
 }
 
 /** So many bars can be read in a picture. */
-const MOST_BARS = 16;
+const MOST_BARS = 24;
 
 export function chartOf(summary: Summary, beside?: Summary): Chart {
   const whole = beside ? comparedChart(summary, beside) : ownChart(summary);
@@ -61,9 +61,9 @@ function ownChart(summary: Summary): WholeChart {
 }
 
 function comparedChart(left: Summary, right: Summary): WholeChart {
-  const same = left.title === right.title;
+  const other = right.title.replace(`${left.kind}, `, '');
   return {
-    title: same ? left.title : `${left.title} and ${right.title}`,
+    title: left.title === right.title ? left.title : `${left.title} and ${other}`,
     subtitle: [left, right].map(({ device, date }) => `${device}, ${day(date)}`).join(' · '),
     series: namesOf(left, right),
     rows: compare(left, right).map(({ label, values }) => ({

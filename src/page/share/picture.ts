@@ -9,7 +9,7 @@ const EDGE = 56;
 const TOP = 168;
 const BOTTOM = HEIGHT - 84;
 /** From a row's label to its bars. */
-const LABELS = { short: 230, long: 430 };
+const LABELS = { short: 230, long: 460 };
 /** What stands behind the longest bar, at the least. */
 const BEHIND = 120;
 
@@ -17,12 +17,12 @@ export function pictureOf(chart: Chart, look: Look): string {
   const legend = chart.series.length > 1;
   const top = legend ? TOP + 30 : TOP;
   const bottom = chart.left > 0 ? BOTTOM - 24 : BOTTOM;
-  const height = Math.min(72, (bottom - top) / chart.rows.length);
+  const height = Math.min(104, (bottom - top) / chart.rows.length);
   const most = Math.max(...chart.rows.flatMap(({ bars }) => bars.map(({ value }) => value ?? 0)), 1e-9);
   const parts = [
     `<rect width="${WIDTH}" height="${HEIGHT}" fill="${look.paper}"/>`,
     `<rect width="${WIDTH}" height="6" fill="${look.series[0]}"/>`,
-    text(EDGE, 84, shortened(chart.title, 38, WIDTH - 2 * EDGE), {
+    text(EDGE, 84, shortened(chart.title, 38, WIDTH - 2 * EDGE, TITLE), {
       size: 38,
       fill: look.ink,
       face: look.serif,
@@ -54,7 +54,9 @@ export function pictureOf(chart: Chart, look: Look): string {
 function rowOf(row: ChartRow, y: number, height: number, most: number, chart: Chart, look: Look): string {
   const long = chart.rows.some(({ label }) => label.length > 22);
   const labels = long ? LABELS.long : LABELS.short;
-  const size = Math.max(13, Math.min(19, height * 0.5));
+  const gap = Math.min(14, height * 0.18);
+  const thick = (height - gap) / chart.series.length;
+  const size = Math.max(12, Math.min(22, thick * 0.85, height * 0.46));
   const words = chart.rows.flatMap(({ bars }) =>
     bars.filter(({ value }) => value !== null).map(it => it.text.length),
   );
@@ -62,8 +64,6 @@ function rowOf(row: ChartRow, y: number, height: number, most: number, chart: Ch
   const behind = Math.max(BEHIND, Math.max(0, ...words) * size * 0.56 + 16);
   const room = WIDTH - 2 * EDGE - labels - behind;
   const x = EDGE + labels;
-  const gap = Math.min(10, height * 0.18);
-  const thick = (height - gap) / Math.max(1, row.bars.length);
   const bars = row.bars.map(({ series, value, text: words }, index) => {
     const top = y + gap / 2 + index * thick;
     const middle = top + thick / 2 + size * 0.36;
@@ -99,7 +99,7 @@ function legendOf({ series }: Chart, look: Look): string {
 
 /** The page's own mark and name, at the lower right. */
 const mark = ({ series, ink, serif }: Look) =>
-  `<path transform="translate(${WIDTH - EDGE - 122} ${HEIGHT - 49}) scale(1.4)" d="M1 11h4v4H1zM6 6h4v9H6zM11 1h4v14h-4z" fill="${series[0]}"/>${text(WIDTH - EDGE, HEIGHT - 30, 'webgemm', { size: 22, fill: ink, face: serif, bold: true, end: true })}`;
+  `<path transform="translate(${WIDTH - EDGE - 152} ${HEIGHT - 50}) scale(1.35)" d="M1 11h4v4H1zM6 6h4v9H6zM11 1h4v14h-4z" fill="${series[0]}"/>${text(WIDTH - EDGE - 124, HEIGHT - 30, 'webgemm', { size: 22, fill: ink, face: serif, bold: true })}`;
 
 interface TextLook {
   readonly size: number;
@@ -115,13 +115,16 @@ function text(x: number, y: number, content: string, { size, fill, face, bold, e
   return `<text x="${round(x)}" y="${round(y)}" font-family="${escaped(face)}" font-size="${round(size)}" fill="${fill}"${weight}${anchor} xml:space="preserve">${escaped(content)}</text>`;
 }
 
-/** Roughly, for faces that are not known before they are drawn. */
-const widthOf = (content: string, size: number) => content.length * size * 0.53;
+/** Roughly and rather too wide, for faces that are not known before they are drawn. */
+const widthOf = (content: string, size: number, wide = 0.55) => content.length * size * wide;
+
+/** Of a title: bold, and with serifs. */
+const TITLE = 0.68;
 
 /** As much of a text as has room, with an ellipsis where that is not all. */
-function shortened(content: string, size: number, room: number): string {
-  if (widthOf(content, size) <= room) return content;
-  return `${content.slice(0, Math.max(1, Math.floor(room / size / 0.53) - 1)).trimEnd()}…`;
+function shortened(content: string, size: number, room: number, wide?: number): string {
+  const over = widthOf(content, size, wide) / room;
+  return over <= 1 ? content : `${content.slice(0, Math.floor(content.length / over) - 1).trimEnd()}…`;
 }
 
 const round = (value: number) => Number(value.toFixed(1));

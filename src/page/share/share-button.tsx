@@ -56,7 +56,7 @@ function Share({ record, beside }: ShareButtonProps) {
       <img class="share-picture" src={svgUrl(svg)} width={WIDTH} height={HEIGHT} alt={altOf(chart)} />
       <div class="row-fields">
         <SelectField
-          label="Colours"
+          label="Colours of the picture"
           value={scheme}
           options={[
             { value: 'light', label: 'light' },

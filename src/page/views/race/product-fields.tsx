@@ -46,8 +46,9 @@ export function ProductFields({ disabled }: { readonly disabled: boolean }) {
         value={type.value}
         options={[
           { value: 'f32', label: 'f32' },
-          { value: 'f16', label: f16 || !ready ? 'f16' : 'f16 (this GPU has none)' },
+          { value: 'f16', label: 'f16' },
         ]}
+        {...(ready && !f16 ? { hint: 'this GPU has no f16' } : {})}
         disabled={off}
         onChange={value => change({ type: value })}
       />

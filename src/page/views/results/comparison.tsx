@@ -1,4 +1,5 @@
 /** Two results side by side: what both measured, and what one of them did. */
+import './figures.css';
 import { times, UNKNOWN } from '../../../figures.ts';
 import { Bars } from '../../components/bars.tsx';
 import { Notice } from '../../components/notice.tsx';
@@ -26,7 +27,10 @@ export function Comparison({ left, right }: { readonly left: Summary; readonly r
       <Table
         caption="Speeds side by side, and how many times as fast the first one is"
         columns={[
-          { head: left.kind === 'Ladder' ? 'Rung' : 'Product', cell: ({ label }) => label },
+          {
+            head: left.kind === 'Ladder' ? 'Rung' : 'Product',
+            cell: ({ label }) => <span class="figures-name">{label}</span>,
+          },
           { head: names[0], number: true, cell: ({ values }) => speed(values[0]) },
           { head: names[1], number: true, cell: ({ values }) => speed(values[1]) },
           {

@@ -37,15 +37,8 @@ export function Figures({ summary }: { readonly summary: Summary }) {
   );
 }
 
-const captionOf = ({ kind, clock }: Summary) =>
-  [
-    'Median time of one product, and the middle half of the samples',
-    clock && `by ${clock}`,
-    kind === 'Race' && 'enqueued back to back with one wait, all in turn',
-    'error against float64',
-  ]
-    .filter(Boolean)
-    .join(', ');
+const captionOf = ({ clock }: Summary) =>
+  `Median times${clock && ` by ${clock}`}, with the middle half as their spread; error against float64`;
 
 function columnsOf({ kind, figures }: Summary): readonly Column<Figure>[] {
   const has = (of: (figure: Figure) => unknown) => figures.some(of);
@@ -59,7 +52,7 @@ function columnsOf({ kind, figures }: Summary): readonly Column<Figure>[] {
     {
       head: 'Spread',
       number: true,
-      cell: ({ spread }) => (spread === null ? UNKNOWN : `± ${percent(spread)}`),
+      cell: ({ spread }) => percent(spread),
     },
     { head: 'Speed', number: true, cell: figure => speed(figure.gflops) },
     ...(has(({ behind }) => behind !== null)
@@ -67,11 +60,13 @@ function columnsOf({ kind, figures }: Summary): readonly Column<Figure>[] {
       : []),
     { head: 'Error', number: true, cell: ({ relErr }) => scientific(relErr) },
     { head: 'Check', cell: checkOf },
-    ...(has(({ how }) => how) ? [{ head: 'How', cell: ({ how }: Figure) => how || UNKNOWN }] : []),
+    ...(has(({ how }) => how) ? [{ head: 'How', cell: howOf }] : []),
   ];
 }
 
-const whatOf = ({ what }: Figure) => what;
+const whatOf = ({ what }: Figure) => <span class="figures-name">{what}</span>;
+
+const howOf = ({ how }: Figure) => <span class="figures-how">{how || UNKNOWN}</span>;
 
 const behindOf = ({ behind }: Figure) => (behind === null ? UNKNOWN : `${times(behind)} as fast`);
 

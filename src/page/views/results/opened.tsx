@@ -39,7 +39,7 @@ export function Opened({ result: { id, record } }: { readonly result: Result }) 
             ['Measured', dateWords(date)],
           ]}
         />
-        <div class="row-fields">
+        <div class="results-beside">
           <SelectField
             label="Compare with"
             value={route.value.params.get('with') ?? ''}
