@@ -14,7 +14,7 @@ export default function Ladder() {
   useEffect(() => {
     const [first] = opened.peek();
     if (!first) return;
-    const show = () => document.getElementById(headingId(first))?.scrollIntoView();
+    const show = () => document.getElementById(headingId(first))?.closest('li')?.scrollIntoView();
     loadDetails().then(() => requestAnimationFrame(show), show);
   }, []);
   return (
