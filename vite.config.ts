@@ -29,7 +29,10 @@ export default defineConfig({
   },
   // What is loaded late would otherwise be found late, and reload the page that is being looked at.
   optimizeDeps: {
-    include: ['@iizukak/codemirror-lang-wgsl', '@lezer/highlight', '@codemirror/view', '@codemirror/lint'],
+    include: [
+      ...['@iizukak/codemirror-lang-wgsl', '@lezer/highlight'],
+      ...['commands', 'language', 'lint', 'search', 'state', 'view'].map(name => `@codemirror/${name}`),
+    ],
   },
   server: { headers, fs: { allow: [path('.')] } },
   preview: { headers },

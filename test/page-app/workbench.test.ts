@@ -32,6 +32,8 @@ async function run(page: Page) {
   return page.locator('.workbench-run');
 }
 
+const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+
 describe.skipIf(!inject('chromium'))('the workbench', () => {
   test('an edit that compiles and is right is verified, and timed beside the original', async () => {
     const { page, complaints } = await openBench('?rung=4&size=64');
@@ -127,6 +129,17 @@ describe.skipIf(!inject('chromium'))('the workbench', () => {
     expect(await editorText(other.page)).toBe(edited);
     expect(await other.page.getByLabel('Size').inputValue()).toBe('128');
     expect(await other.page.locator('.workbench-run .notice').count()).toBe(0);
+    // Another link takes the place of what was edited since, which can be had back.
+    await edit(other.page, 'sum = 2 * ', 'sum = 3 * ');
+    await other.page.evaluate(
+      hash => {
+        location.hash = hash;
+      },
+      link.slice(link.indexOf('#')).replace('size=128', 'size=64'),
+    );
+    await other.page.locator('.cm-line', { hasText: 'sum = 2 * ' }).waitFor();
+    await other.page.getByRole('button', { name: 'Back to your own text of rung 4' }).click();
+    await other.page.locator('.cm-line', { hasText: 'sum = 3 * ' }).waitFor();
     expect([...complaints, ...other.complaints]).toEqual([]);
   });
 
@@ -167,6 +180,13 @@ describe.skipIf(!inject('chromium'))('the workbench', () => {
     expect(await page.locator('.workbench-head').textContent()).toMatch(/1 line changed/);
   });
 
+  test('what this GPU can not run is shown, and not run', async () => {
+    const { page, complaints } = await openBench('?rung=8');
+    await page.getByText('the device has no chromium-experimental-subgroup-matrix').waitFor();
+    expect(await page.getByRole('button', { name: 'Run', exact: true }).isDisabled()).toBe(true);
+    expect(complaints).toEqual([]);
+  });
+
   test('by keyboard: Tab indents, after Escape it leaves the editor', async () => {
     const { page } = await openBench('?rung=1');
     await page.locator('.cm-content').focus();
@@ -185,13 +205,15 @@ describe.skipIf(!inject('chromium'))('the workbench', () => {
     await edit(page, 'fn main(', 'fn main( // changed');
     await page.getByRole('button', { name: 'Share by link' }).click();
     expect(await violations(opened)).toEqual([]);
+    await page.setViewportSize({ width: 360, height: 800 });
+    expect(await overflow(page), 'px wider than the window').toBeLessThanOrEqual(0);
+    await page.setViewportSize({ width: 1280, height: 900 });
     await page.getByLabel('Start from').selectOption('rung:1');
     await edit(page, '= sum;', '= sum + 1;');
     await run(page);
     await page.locator('.cells canvas').waitFor();
     expect(await violations(opened)).toEqual([]);
     await page.setViewportSize({ width: 360, height: 800 });
-    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    expect(overflow, 'px wider than the window').toBeLessThanOrEqual(0);
+    expect(await overflow(page), 'px wider than the window').toBeLessThanOrEqual(0);
   });
 });

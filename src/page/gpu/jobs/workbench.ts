@@ -1,10 +1,11 @@
 /** Runs a program whose WGSL may have been edited: does it compile, is it right, how fast is it beside the original. */
 import { inOneLine } from '../../../device/compiler-message.ts';
-import { Executable } from '../../../device/executable.ts';
+import { type Bound, Executable } from '../../../device/executable.ts';
+import { GemmError } from '../../../errors.ts';
 import { check, checkShape, timesFor } from '../../../ladder/climb.ts';
 import { Operands } from '../../../ladder/operands.ts';
 import type { RungProgram, Shape } from '../../../ladder/rung.ts';
-import { measureTogether, type Work } from '../../../measure/measure.ts';
+import { type MeasureOptions, measureTogether, type Work } from '../../../measure/measure.ts';
 import { randomMatrix } from '../../../measure/random.ts';
 import { createTimer, type Timer } from '../../../measure/timer.ts';
 import type { Verdict } from '../../../measure/verify.ts';
@@ -70,103 +71,102 @@ export interface WorkbenchProgress {
 export const workbench: Job<WorkbenchInput, WorkbenchOutput, WorkbenchProgress> = async (
   context,
   { shape, original, edited },
-  controls,
+  { signal, progress },
 ) => {
   const { device, profile } = context;
   checkShape(shape, profile);
-  const program: RungProgram = { ...original, passes: original.passes.map((pass, i) => edited[i] ?? pass) };
-  controls.progress({ phase: 'compiling' });
+  progress({ phase: 'compiling' });
   const messages: CompilerMessage[] = [];
   for (const [index, pass] of edited.entries()) {
     if (pass) messages.push(...(await messagesOf(device, pass, index)));
   }
   if (messages.some(({ type }) => type === 'error')) return { status: 'not-compiled', messages };
+  const program = { ...original, passes: original.passes.map((pass, index) => edited[index] ?? pass) };
   const limit = brokenLimit(program, profile);
   if (limit) return { status: 'failed', reason: limit, messages };
 
-  const changed = edited.some(pass => pass !== null);
-  const made: { destroy(): void }[] = [];
-  const keep = <T extends { destroy(): void }>(it: T): T => {
-    made.push(it);
-    return it;
+  const operands = await operandsFor(device, shape);
+  const timer = await createTimer(device);
+  const made: Executable[] = [];
+  const ready = async (which: RungProgram): Promise<Ready> => {
+    const executable = await Executable.create(device, which);
+    made.push(executable);
+    signal.throwIfAborted();
+    return { program: which, bound: executable.bind(await operands.buffers(which.inputs)) };
   };
   device.pushErrorScope('validation');
   try {
-    const mine = keep(await Executable.create(device, program));
-    controls.signal.throwIfAborted();
-    controls.progress({ phase: 'verifying' });
-    const [a, b] = [randomMatrix(shape.m * shape.k, 1), randomMatrix(shape.k * shape.n, 2)];
-    const operands = keep(await Operands.create(device, shape, a, b));
-    const buffers = await operands.buffers(program.inputs);
-    const bound = mine.bind(buffers);
-    const verdict = await check(device, pass => bound.encode(pass), program, operands);
+    const mine = await ready(program);
+    progress({ phase: 'verifying' });
+    const verdict = await check(device, pass => mine.bound.encode(pass), program, operands);
     const invalid = await device.popErrorScope();
     device.pushErrorScope('validation');
     if (invalid) return { status: 'failed', reason: inOneLine(invalid.message), messages };
-    controls.signal.throwIfAborted();
+    signal.throwIfAborted();
     if (verdict.failure) {
-      return { status: 'wrong', verdict, cells: await cellsOf(operands, program, controls), messages };
+      const cells = await cellsOf(operands, program, { signal, progress });
+      return { status: 'wrong', verdict, cells, messages };
     }
-    const theirs = changed ? keep(await Executable.create(device, original)).bind(buffers) : null;
+    const theirs = edited.some(Boolean) ? await ready(original) : null;
     if (theirs) {
-      const { failure } = await check(device, pass => theirs.encode(pass), original, operands);
+      const { failure } = await check(device, pass => theirs.bound.encode(pass), original, operands);
       if (failure) return { status: 'failed', reason: `the original is wrong here: ${failure}`, messages };
     }
-    const timer = keep(await createTimer(device));
-    const rows = rowsOf(original);
-    const works = rows.flatMap(
-      ({ only }): { encode: Work['encode']; of: Side; only: number | undefined }[] => {
-        const both = theirs !== null && (only === undefined || edited[only] !== null);
-        const first = theirs ?? bound;
-        return [
-          { of: 'original', only, encode: pass => first.encode(pass, only) },
-          ...(both
-            ? [
-                {
-                  of: 'edited' as const,
-                  only,
-                  encode: (pass: GPUComputePassEncoder) => bound.encode(pass, only),
-                },
-              ]
-            : []),
-        ];
-      },
-    );
-    const found = await measureTogether(timer, works, {
-      ...timesFor(profile, profile.software ? 100 : 400, controls.signal),
-      onPhase: phase => controls.progress({ phase }),
+    const timings = await timeBoth(timer, theirs ?? mine, theirs && mine, edited, {
+      ...timesFor(profile, profile.software ? 100 : 400, signal),
+      onPhase: phase => progress({ phase }),
     });
-    const timeOf = (side: Side, only: number | undefined): Timed | null => {
-      const index = works.findIndex(work => work.of === side && work.only === only);
-      return index < 0 ? null : { ms: found[index].ms, spread: found[index].spread };
-    };
-    const timings = rows.map(({ label, product, only }) => ({
-      ...{ label, product },
-      original: timeOf('original', only)!,
-      edited: timeOf('edited', only),
-    }));
     return { status: 'right', verdict, timings, timer: timer.kind, messages };
   } catch (error) {
-    const { code, message } = error as { code?: string; message: string };
-    if (code !== 'compilation-failed') throw error;
-    return { status: 'failed', reason: message, messages };
+    if (!(error instanceof GemmError && error.code === 'compilation-failed')) throw error;
+    return { status: 'failed', reason: error.message, messages };
   } finally {
     await device.popErrorScope().catch(() => null);
-    for (const it of made) it.destroy();
+    for (const it of [operands, timer, ...made]) it.destroy();
   }
 };
 
-type Side = 'original' | 'edited';
+/** A program, compiled and bound to A, B and C. */
+interface Ready {
+  readonly program: RungProgram;
+  readonly bound: Bound;
+}
 
-/** What is timed: a single pass; of several, all together and each alone. */
-function rowsOf({ passes, preparation }: RungProgram) {
+const operandsFor = (device: GPUDevice, shape: Shape): Promise<Operands> =>
+  Operands.create(device, shape, randomMatrix(shape.m * shape.k, 1), randomMatrix(shape.k * shape.n, 2));
+
+/** Times the original and what was made of it in turn: a single pass; of several, all together and each alone. */
+async function timeBoth(
+  timer: Timer,
+  original: Ready,
+  mine: Ready | null,
+  edited: WorkbenchInput['edited'],
+  options: MeasureOptions,
+): Promise<Timing[]> {
+  const works: Work[] = [];
+  const add = ({ bound }: Ready, only: number | undefined) =>
+    works.push({ encode: pass => bound.encode(pass, only) }) - 1;
+  const rows = partsOf(original.program).map(({ only, ...part }) => ({
+    part,
+    first: add(original, only),
+    second: mine && (only === undefined || edited[only]) ? add(mine, only) : null,
+  }));
+  const found = await measureTogether(timer, works, options);
+  const timed = (index: number): Timed => ({ ms: found[index].ms, spread: found[index].spread });
+  return rows.map(({ part, first, second }) => ({
+    ...part,
+    original: timed(first),
+    edited: second === null ? null : timed(second),
+  }));
+}
+
+function partsOf({ passes, preparation }: RungProgram) {
   const last = passes.length - 1;
+  if (last === 0) return [{ label: passes[0].label, only: undefined, product: true }];
   const each = passes.map(({ label }, only) => ({
-    label,
-    only,
+    ...{ label, only },
     product: only === last && preparation === 'beside',
   }));
-  if (last === 0) return [{ ...each[0], only: undefined, product: true }];
   return [{ label: 'all passes', only: undefined, product: preparation === 'within' }, ...each];
 }
 

@@ -3,9 +3,9 @@
  * base64url (RFC 4648).
  */
 import { GemmError } from '../../../errors.ts';
+import { type Bench, type Edit, freshBench, type Grid } from './bench.ts';
 import { describeParameter } from './parameters.ts';
 import { findSource } from './sources.ts';
-import { type Bench, type Edit, freshBench, type Grid } from './state.ts';
 
 type Words = Readonly<Record<string, string>>;
 

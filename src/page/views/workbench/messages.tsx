@@ -1,6 +1,7 @@
 /** What the compiler said, each with its place; a click leads there. */
 import type { CompilerMessage } from '../../gpu/jobs/workbench.ts';
-import { type Bench, show, shown } from './state.ts';
+import type { Bench } from './bench.ts';
+import { show, shown } from './state.ts';
 
 interface MessagesProps {
   readonly messages: readonly CompilerMessage[];

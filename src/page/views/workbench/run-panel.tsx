@@ -33,7 +33,7 @@ export function RunPanel() {
         <span class="small muted">
           {canRun.value
             ? 'Compile, verify against float64, time beside the original.'
-            : 'First put right what the fields say is wrong.'}
+            : 'It can’t be run: what is wrong is said above.'}
         </span>
       </div>
       <p class="visually-hidden" aria-live="polite">

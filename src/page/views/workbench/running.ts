@@ -4,7 +4,8 @@ import { GemmError } from '../../../errors.ts';
 import type { Shape } from '../../../ladder/rung.ts';
 import type { WorkbenchOutput, WorkbenchProgress } from '../../gpu/jobs/workbench.ts';
 import { device, runJob } from '../../state/device.ts';
-import { type Bench, bench, built, editedPasses, isEdited, wrongWorkgroups } from './state.ts';
+import { type Bench, editedPasses, isEdited } from './bench.ts';
+import { bench, built, wrongWorkgroups } from './state.ts';
 
 export interface Outcome {
   readonly output: WorkbenchOutput;

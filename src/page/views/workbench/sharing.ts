@@ -1,8 +1,9 @@
 /** Copying the text, and the workbench as a link; opening such a link. */
 import { signal, untracked } from '@preact/signals';
 import { hrefOf, replaceParams, route } from '../../state/route.ts';
+import { isEdited } from './bench.ts';
 import { choiceWords, linkWords, readLink } from './link.ts';
-import { bench, isEdited, open } from './state.ts';
+import { bench, open } from './state.ts';
 
 /** What was copied, as a line; null where nothing was. */
 export const copied = signal<string | null>(null);

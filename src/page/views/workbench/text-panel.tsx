@@ -10,6 +10,7 @@ import { Editor } from '../../components/editor/editor.tsx';
 import { Facts } from '../../components/facts.tsx';
 import { Field, NumberField, SelectField } from '../../components/field.tsx';
 import { Notice } from '../../components/notice.tsx';
+import type { Grid } from './bench.ts';
 import { changesOf } from './diff.ts';
 import { outcome, run } from './running.ts';
 import { copied, copyLink, copyText, link } from './sharing.ts';
@@ -19,7 +20,6 @@ import {
   cursor,
   editGrid,
   editText,
-  type Grid,
   restore,
   show,
   shown,
