@@ -25,7 +25,7 @@ import {
   running,
   type Task,
 } from './state.ts';
-import { rate, short, work } from './words.ts';
+import { expected, rate, short, work } from './words.ts';
 
 export function Measure() {
   const outline = chosen.value;
@@ -97,16 +97,11 @@ function Last({ measured: { outline, result, forced } }: { readonly measured: Me
   const { ms, spread, relErr, worst, planMs, kernel } = result;
   const speed = pointOf(problem, ms, '');
   const items: [string, ComponentChildren][] = [
-    ['Measured', `${duration(ms)}, median; the middle half of the samples lies within ${percent(spread)}`],
     [
-      'Expected',
-      `${duration(result.expectedMs)}: ${
-        explanation.source === 'measured'
-          ? 'measured when it was tuned'
-          : 'by the model, or a similar product'
-      }; measured takes ${times(ms / result.expectedMs)} of it`,
+      'Measured',
+      `${duration(ms)}, the median; the middle half of the samples lies within ${percent(spread)}`,
     ],
-    ['Speed', rate(speed)],
+    ['Expected', `${expected(explanation)}; it took ${times(ms / result.expectedMs)} that`],
     ['Memory', `${short(trafficBytes(problem) / ms / 1e6)} GB/s, each operand counted once`],
     [
       'Error',

@@ -16,7 +16,7 @@ interface RooflineProps {
   readonly text: string;
 }
 
-const MARGIN = { left: 58, right: 14, top: 14, bottom: 42 };
+const MARGIN = { left: 58, right: 24, top: 14, bottom: 42 };
 
 export function Roofline(props: RooflineProps) {
   const box = useRef<HTMLDivElement>(null);
@@ -130,7 +130,7 @@ function Memory({
   return (
     <>
       <line class="gemm-roof" x1={x1} y1={y1} x2={x2} y2={y2} />
-      <text transform={`translate(${atX} ${atY}) rotate(${turn})`} y="-7">
+      <text transform={`translate(${atX} ${atY}) rotate(${turn})`} y="16">
         {`copy: ${short(roofs.gbps)} GB/s`}
       </text>
     </>

@@ -6,6 +6,7 @@ import type { Profile } from '../../../profile.ts';
 import type { GemmResult } from '../../gpu/jobs/gemm.ts';
 import type { Tuned } from '../../gpu/jobs/tune.ts';
 import { device, runJob } from '../../state/device.ts';
+import { addResult } from '../../state/results.ts';
 import { addTuning, tuning } from '../../state/tuning.ts';
 import { OTHER_DEVICES } from './devices.ts';
 import {
@@ -19,6 +20,7 @@ import {
   textOf,
 } from './fields.ts';
 import { type Outline, outline } from './outline.ts';
+import { recordOf } from './record.ts';
 
 export const fields = signal<Fields>(DEFAULTS);
 
@@ -139,6 +141,8 @@ export function measureProduct(): Promise<void> {
     });
     const id = measured.value.length;
     measured.value = [...measured.value, { id, outline: outlined, forced: kernel !== '', result }];
+    const record = here.value && recordOf(outlined, result, here.value);
+    if (record) addResult(record);
     if (!ceilings.peek()) await takeCeilings('measure', signal);
   });
 }

@@ -6,15 +6,21 @@ import type { Problem } from '../../../problem.ts';
 import { type Unit, unitOf } from './roofline-model.ts';
 
 /** `2.15 GFLOP`, or `GOP` for integers. */
-export function work(operations: number, problem: Problem): string {
-  const prefixes = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
-  const step = operations > 0 ? Math.min(prefixes.length - 1, Math.floor(Math.log10(operations) / 3)) : 0;
-  return `${short(operations / 1000 ** step)} ${prefixes[step]}${unitOf(problem)}`;
-}
+export const work = (operations: number, problem: Problem): string =>
+  withPrefix(operations, '', unitOf(problem));
 
-/** `12.3 GFLOP/s`; `TOP/s` for integers that are fast. */
+/** `12.3 GFLOP/s`, of a figure in 10⁹ operations a second. */
 export const rate = ({ gflops, unit }: { readonly gflops: number; readonly unit: Unit }): string =>
-  gflops >= 1000 ? `${short(gflops / 1000)} T${unit}/s` : `${short(gflops)} G${unit}/s`;
+  withPrefix(gflops * 1e9, 'k', `${unit}/s`);
+
+const PREFIXES = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
+
+/** @param least the smallest prefix to use */
+function withPrefix(value: number, least: string, unit: string): string {
+  const fitting = value > 0 ? Math.floor(Math.log10(value) / 3) : 0;
+  const step = Math.max(PREFIXES.indexOf(least), Math.min(PREFIXES.length - 1, fitting));
+  return `${short(value / 1000 ** step)} ${PREFIXES[step]}${unit}`;
+}
 
 /** Three digits that matter. */
 export const short = (value: number): string =>
@@ -34,7 +40,7 @@ export function expected({ expectedMs, source }: Explanation): string {
 /** Where the choice comes from. */
 export function origin({ source, tuning }: Explanation, forced: boolean): string {
   const by = tuning ? `${tuning[0].toUpperCase()}${tuning.slice(1)}.` : '';
-  if (source === 'measured') return `Measured on this device: ${tuning}.`;
+  if (source === 'measured') return 'Measured on this device, for this very product.';
   if (by) return by;
   return forced
     ? 'You forced this kernel; its parameters are the first that fit.'
