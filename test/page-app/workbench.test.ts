@@ -207,6 +207,9 @@ describe.skipIf(!inject('chromium'))('the workbench', () => {
     expect(await violations(opened)).toEqual([]);
     await page.setViewportSize({ width: 360, height: 800 });
     expect(await overflow(page), 'px wider than the window').toBeLessThanOrEqual(0);
+    await page.getByLabel('Start from').selectOption('rung:7');
+    await page.getByLabel('Pass', { exact: true }).waitFor();
+    expect(await overflow(page), 'px wider than the window, with passes').toBeLessThanOrEqual(0);
     await page.setViewportSize({ width: 1280, height: 900 });
     await page.getByLabel('Start from').selectOption('rung:1');
     await edit(page, '= sum;', '= sum + 1;');
