@@ -158,6 +158,17 @@ describe.skipIf(!inject('chromium'))('the race', () => {
     expect(page.url()).toContain('m=32');
   });
 
+  test('a type that the GPU lacks is refused, and nothing is downloaded', async ({ skip }) => {
+    const opened = await race('race?m=64&n=64&k=64&type=f16&peers=tensorflow');
+    const { page, requests, complaints } = opened;
+    const hint = page.getByText('this GPU has no f16');
+    skip((await hint.count()) === 0, 'this GPU has f16');
+    await start(opened);
+    expect(await page.getByRole('alert').textContent()).toMatch(/f16/);
+    expect(requests.filter(url => PEER_FILES.test(url))).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+
   test.each(['light', 'dark'] as const)('is accessible in %s, with an outcome', async theme => {
     const opened = await openPage({ route: 'race?m=32&n=32&k=32', theme, width: 390 });
     await settled(opened);

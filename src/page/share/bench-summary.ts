@@ -8,30 +8,25 @@ import { titleOf } from './peers.ts';
 export function benchSummary(record: BenchRecord): Summary {
   const { results } = record;
   const rows = benchRows(results);
-  const products = new Set(rows.map(({ shape, dtype }) => `${shape} ${dtype}`));
-  const races = products.size === 1 && results.some(({ group }) => group === 'peer');
-  const counted = new Set(rows.flatMap(({ others }) => others.map(({ result }) => result)));
-  const figures = rows.flatMap(({ ours, oursByWallClock, others }) => {
-    const first = others.some(({ result }) => result.group === 'peer') ? (oursByWallClock ?? ours) : ours;
-    return [
-      ...(first ? [figureOf(first, null)] : []),
-      ...others.map(({ result, faster }) => figureOf(result, faster)),
-    ];
+  const races = rows.length === 1 && results.some(isPeer);
+  const products =
+    rows.length === 1 ? productOf(rows[0].ours ?? rows[0].others[0].result) : `${rows.length} products`;
+  const shown = rows.flatMap(({ ours, oursByWallClock, others }) => {
+    const first = others.some(({ result }) => isPeer(result)) ? (oursByWallClock ?? ours) : ours;
+    return [...(first ? [{ result: first, faster: null }] : []), ...others];
   });
   // What has no product: peers that could not be loaded, and the hardware's own limits.
-  const others = results.filter(result => !counted.has(result) && !isOurs(result));
-  const [product] = products;
-  const count = products.size === 1 ? product : `${products.size} products`;
-  const timers = new Set(results.filter(({ ms }) => ms !== null).map(({ timer }) => timer ?? ''));
+  const others = results.filter(result => !isOurs(result) && !shown.some(it => it.result === result));
+  const timers = new Set(shown.flatMap(({ result: { ms, timer } }) => (ms !== null && timer ? [timer] : [])));
   return {
     kind: races ? 'Race' : 'Bench',
-    title: races ? `Race, ${product}` : `Bench, ${count ?? 'no products'}`,
+    title: `${races ? 'Race' : 'Bench'}, ${products}`,
     ...originOf(record),
-    clock: races ? clockName('wall-clock') : [...timers].filter(Boolean).map(clockName).join(', peers by '),
+    clock: [...timers].map(clockName).join(' and '),
     remark: races ? aloneWords(results) : '',
     figures: [
-      ...figures,
-      ...others.map(result => ({ ...figureOf(result, null), ...(races ? { what: product } : {}) })),
+      ...shown.map(({ result, faster }) => figureOf(result, faster)),
+      ...others.map(result => figureOf(result, null)),
     ],
   };
 }
@@ -44,13 +39,22 @@ function aloneWords(results: readonly BenchResult[]): string {
 }
 
 const isOurs = ({ group }: BenchResult) => group === 'ours';
+const isPeer = ({ group }: BenchResult) => group === 'peer';
+
+/** `1024×1024×1024 f32`, or the name of what multiplies no matrices. */
+const productOf = (result: BenchResult): string =>
+  [
+    result.shape ? shapeOf(result) : titleOf(result.name),
+    result.dtype,
+    result.accuracy === 'strict' ? 'strict' : '',
+  ]
+    .filter(Boolean)
+    .join(' ');
 
 function figureOf(result: BenchResult, behind: number | null): Figure {
-  const { name, dtype, accuracy, kernel, params, tflops, ms, spread, relErr, failure, shape } = result;
+  const { name, kernel, params, tflops, ms, spread, relErr, failure } = result;
   return {
-    what: shape
-      ? [shapeOf(result), dtype, accuracy === 'strict' ? 'strict' : ''].filter(Boolean).join(' ')
-      : name,
+    what: productOf(result),
     who: titleOf(name),
     how: kernel ? kernelWords(kernel, params) : '',
     gflops: tflops === null ? null : tflops * 1000,

@@ -10,6 +10,8 @@ const TOP = 168;
 const BOTTOM = HEIGHT - 84;
 /** From a row's label to its bars. */
 const LABELS = { short: 230, long: 460 };
+/** Of one bar. */
+const THICKEST = 56;
 /** What stands behind the longest bar, at the least. */
 const BEHIND = 120;
 
@@ -22,17 +24,8 @@ export function pictureOf(chart: Chart, look: Look): string {
   const parts = [
     `<rect width="${WIDTH}" height="${HEIGHT}" fill="${look.paper}"/>`,
     `<rect width="${WIDTH}" height="6" fill="${look.series[0]}"/>`,
-    text(EDGE, 84, shortened(chart.title, 38, WIDTH - 2 * EDGE, TITLE), {
-      size: 38,
-      fill: look.ink,
-      face: look.serif,
-      bold: true,
-    }),
-    text(EDGE, 122, shortened(chart.subtitle, 21, WIDTH - 2 * EDGE), {
-      size: 21,
-      fill: look.soft,
-      face: look.sans,
-    }),
+    line(84, chart.title, [38, 26], { fill: look.ink, face: look.serif, bold: true }),
+    line(122, chart.subtitle, [21, 15], { fill: look.soft, face: look.sans }),
     text(WIDTH - EDGE, legend ? TOP : TOP - 12, 'GFLOP/s', {
       size: 16,
       fill: look.faint,
@@ -45,7 +38,7 @@ export function pictureOf(chart: Chart, look: Look): string {
       ? [text(EDGE, BOTTOM, `and ${chart.left} more`, { size: 16, fill: look.faint, face: look.sans })]
       : []),
     `<path d="M${EDGE} ${HEIGHT - 62}H${WIDTH - EDGE}" stroke="${look.line}"/>`,
-    text(EDGE, HEIGHT - 30, shortened(chart.foot, 17, 860), { size: 17, fill: look.soft, face: look.sans }),
+    line(HEIGHT - 30, chart.foot, [17, 14], { fill: look.soft, face: look.sans }, 900),
     mark(look),
   ];
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escaped(chart.title)}">${parts.join('')}</svg>`;
@@ -54,9 +47,9 @@ export function pictureOf(chart: Chart, look: Look): string {
 function rowOf(row: ChartRow, y: number, height: number, most: number, chart: Chart, look: Look): string {
   const long = chart.rows.some(({ label }) => label.length > 22);
   const labels = long ? LABELS.long : LABELS.short;
-  const gap = Math.min(14, height * 0.18);
+  const gap = Math.max(height * 0.18, height - THICKEST * chart.series.length);
   const thick = (height - gap) / chart.series.length;
-  const size = Math.max(12, Math.min(22, thick * 0.85, height * 0.46));
+  const size = sizeOf(chart, thick, labels);
   const words = chart.rows.flatMap(({ bars }) =>
     bars.filter(({ value }) => value !== null).map(it => it.text.length),
   );
@@ -85,13 +78,20 @@ function rowOf(row: ChartRow, y: number, height: number, most: number, chart: Ch
   );
 }
 
+/** Of a row's text: no higher than its bars, and smaller where the longest label needs it, while it can be read. */
+function sizeOf({ rows }: Chart, thick: number, labels: number): number {
+  const longest = Math.max(...rows.map(({ label }) => widthOf(label, 1)));
+  const fitting = Math.max(15, (labels - 16) / longest);
+  return Math.max(12, Math.min(22, thick * 0.85, fitting));
+}
+
 function legendOf({ series }: Chart, look: Look): string {
   let x = EDGE;
   return series
     .map((name, index) => {
       const shown = shortened(name, 17, 420);
       const item = `<rect x="${x}" y="${TOP - 14}" width="15" height="15" rx="2" fill="${look.series[index]}"/>${text(x + 24, TOP, shown, { size: 17, fill: look.ink, face: look.sans })}`;
-      x += 24 + widthOf(shown, 17) + 28;
+      x += 24 + widthOf(shown, 17, 0.62) + 22;
       return item;
     })
     .join('');
@@ -100,6 +100,19 @@ function legendOf({ series }: Chart, look: Look): string {
 /** The page's own mark and name, at the lower right. */
 const mark = ({ series, ink, serif }: Look) =>
   `<path transform="translate(${WIDTH - EDGE - 152} ${HEIGHT - 50}) scale(1.35)" d="M1 11h4v4H1zM6 6h4v9H6zM11 1h4v14h-4z" fill="${series[0]}"/>${text(WIDTH - EDGE - 124, HEIGHT - 30, 'webgemm', { size: 22, fill: ink, face: serif, bold: true })}`;
+
+/** A line of text that is made smaller, down to the second size, before it is cut. */
+function line(
+  y: number,
+  content: string,
+  [usual, least]: readonly [number, number],
+  look: Omit<TextLook, 'size'>,
+  room = WIDTH - 2 * EDGE,
+): string {
+  const wide = look.bold ? TITLE : undefined;
+  const size = Math.max(least, Math.min(usual, room / widthOf(content, 1, wide)));
+  return text(EDGE, y, shortened(content, size, room, wide), { ...look, size });
+}
 
 interface TextLook {
   readonly size: number;

@@ -1,5 +1,6 @@
 /** All results, the newest first. */
 import { Button } from '../../components/button.tsx';
+import type { Figure, Summary } from '../../share/figure.ts';
 import { summaryOf } from '../../share/summary.ts';
 import { exportRecords, type Result, results } from '../../state/results.ts';
 import { hrefOf } from '../../state/route.ts';
@@ -38,6 +39,10 @@ export function List() {
   );
 }
 
+/** Whose the best figure is, in a few words. */
+const wordsOf = (kind: Summary['kind'], { what, who }: Figure) =>
+  kind === 'Race' ? who : kind === 'Ladder' ? `rung ${what.split(' ')[0]}` : what;
+
 function Row({ result }: { readonly result: Result }) {
   const { id, source, record } = result;
   const { kind, title, device, runtime, date, figures } = summaryOf(record);
@@ -57,9 +62,7 @@ function Row({ result }: { readonly result: Result }) {
         {best && (
           <>
             <span class="figure">{speed(best.gflops)}</span>
-            <span class="small muted">
-              {kind === 'Race' ? best.who : kind === 'Ladder' ? `rung ${best.what}` : best.what}
-            </span>
+            <span class="small muted">{wordsOf(kind, best)}</span>
           </>
         )}
       </div>
