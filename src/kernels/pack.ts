@@ -1,7 +1,11 @@
 /**
- * Pack: copies an operand of any type and layout into blocks, in the type that matrix units read: the words (16 bytes)
- * that a workgroup of wgsl/matrix-tile.ts fetches for one step of K lie in one piece, in the order in which its threads
- * fetch them. Blocks are filled up with zeros, so that the kernel has one layout to deal with and no edges.
+ * Pack: copies an operand of any type and layout into blocks, in the type that a kernel reads: what a workgroup fetches for
+ * one step of K lies in one piece, in the order in which its threads fetch it. Blocks are filled up with zeros, so that
+ * the kernel has one layout to deal with and no edges.
+ *
+ * A line is a row of op(A) or a column of op(B). Blocks of `lines` hold words along K, eight lines side by side: for the
+ * matrix units (wgsl/matrix-tile.ts). Blocks of `steps` hold, for one K after the other, words across the lines: for
+ * panels (register-tile.ts).
  *
  * Mapping: a workgroup of 256 threads moves 32×64 elements through workgroup memory: it reads along the source's rows,
  * whichever way they run, and writes words in the order of the blocks. Rows in workgroup memory are 65 long, so that a
@@ -17,24 +21,25 @@ export interface PackOptions {
   /** The operand: its buffer is \`a\` or \`b\`, the packed one \`packedA\` or \`packedB\`. */
   readonly name: 'a' | 'b';
   readonly operand: Operand;
-  /** Of op(A) or op(B). */
-  readonly rows: number;
-  readonly cols: number;
+  /** Rows of op(A) or columns of op(B), and elements in each. */
+  readonly lines: number;
+  readonly length: number;
   readonly batch: number;
+  readonly order: 'lines' | 'steps';
   readonly type: PackedType;
   /** Bytes in a word: 16 or 8. */
   readonly wordBytes: number;
-  /** Rows and columns of a block. */
-  readonly block: readonly [rows: number, cols: number];
+  /** Lines of a tile, and K of a step. */
+  readonly block: readonly [lines: number, k: number];
   /** Steps of K that the blocks reach over, at least those that K takes. */
   readonly steps: number;
   /**
    * 1, or 2 for a high and a low part of every element (split-f32.ts), scaled by what the buffer \`scales\` holds for its
-   * line: the rows of A first, then the columns of B, batch by batch.
+   * line, batch by batch. For `lines` of f16 only.
    */
   readonly parts?: 1 | 2;
-  /** Scales before those of B. */
-  readonly lines?: number;
+  /** Where the operand's scales begin. */
+  readonly firstScale?: number;
 }
 
 export interface Packed {
@@ -51,16 +56,29 @@ const ROWS = 32;
 const COLS = 64;
 
 export function pack(options: PackOptions): Packed {
-  const { name, operand, rows, cols, batch, type, block, steps, parts = 1, lines = 0 } = options;
+  const {
+    name,
+    operand,
+    lines,
+    length,
+    batch,
+    order,
+    type,
+    block,
+    steps,
+    parts = 1,
+    firstScale = 0,
+  } = options;
   const letter = name.toUpperCase();
-  const tiles = name === 'a' ? ceilDiv(rows, block[0]) : ceilDiv(cols, block[1]);
-  const [packedRows, packedCols] =
-    name === 'a' ? [tiles * block[0], steps * block[1]] : [steps * block[0], tiles * block[1]];
+  const tiles = ceilDiv(lines, block[0]);
+  const [packedLines, packedLength] = [tiles * block[0], steps * block[1]];
   // One copy serves a batch that shares the operand.
   const copies = operand.stride === 0 ? 1 : batch;
-  const stride = packedRows * packedCols;
+  const stride = packedLines * packedLength;
   const [source, packed] = [`source${letter}`, `packed${letter}`];
   const scales: Binding[] = parts === 2 ? [reads('scales')] : [];
+  const inOrder = (ofLines: number, ofK: number) => (order === 'lines' ? [ofLines, ofK] : [ofK, ofLines]);
+  const [packedRows, packedCols] = inOrder(packedLines, packedLength);
   return {
     operand: {
       ...{ type, trans: false, ld: packedCols, offset: 0 },
@@ -70,8 +88,8 @@ export function pack(options: PackOptions): Packed {
     part: copies * stride,
     uniforms: {
       [source]: Uint32Array.of(
-        ...[rows, cols, copies, operand.ld, operand.offset, operand.stride],
-        ...[packedRows, packedCols, steps, tiles, lines],
+        ...[...inOrder(lines, length), copies, operand.ld, operand.offset, operand.stride],
+        ...[packedRows, packedCols, steps, tiles, firstScale],
       ),
     },
     scratch: { [packed]: parts * copies * stride * BYTES[type] },
@@ -86,14 +104,20 @@ export function pack(options: PackOptions): Packed {
   };
 }
 
-const wgsl = ({ name, operand, type, wordBytes, block }: PackOptions, parts: 1 | 2) => /* wgsl */ `${
-  operand.type === 'f16' ? 'enable f16;\n' : ''
-}
+/** Whether a row of the blocks runs across the operand's stored rows. */
+const across = ({ name, operand, order }: PackOptions) =>
+  ((name === 'a') === (order === 'lines')) === operand.trans;
+
+const wgsl = (options: PackOptions, parts: 1 | 2) => {
+  const { operand, order, type, wordBytes, block } = options;
+  const turned = across(options);
+  const [blockRows, blockCols] = order === 'lines' ? block : [block[1], block[0]];
+  return /* wgsl */ `${operand.type === 'f16' ? 'enable f16;\n' : ''}
 const ROWS = ${ROWS}u;
 const COLS = ${COLS}u;
 const PER_WORD = ${wordBytes / BYTES[type]}u;       // elements in a word
-const BLOCK_ROWS = ${block[0]}u;
-const BLOCK_COLS = ${block[1]}u;
+const BLOCK_ROWS = ${blockRows}u;
+const BLOCK_COLS = ${blockCols}u;
 
 alias Value = ${isInteger(type) ? 'i32' : 'f32'};
 alias Word = ${wordBytes === 16 ? 'vec4<u32>' : 'vec2<u32>'};
@@ -103,7 +127,7 @@ struct Source {
   ld: u32, offset: u32, stride: u32,
   packedRows: u32, packedCols: u32,
   steps: u32, tiles: u32,
-  lines: u32,                        // scales before B's
+  firstScale: u32,
 }
 
 @group(0) @binding(0) var<uniform> source: Source;
@@ -113,14 +137,14 @@ ${parts === 2 ? '@group(0) @binding(3) var<storage, read> scales: array<f32>;\n'
 var<workgroup> tile: array<array<Value, COLS + 1>, ROWS>;
 
 fn element(copy: u32, row: u32, col: u32) -> Value {
-  let index = source.offset + copy * source.stride + ${operand.trans ? 'col * source.ld + row' : 'row * source.ld + col'};
+  let index = source.offset + copy * source.stride + ${turned ? 'col * source.ld + row' : 'row * source.ld + col'};
   let inside = (row < source.rows) & (col < source.cols);
   return select(Value(), ${elementOf('elements', operand, 1, 'Value')}, inside);
 }
 
 // Where the word at (row, col) goes: its tile, its step of K, and its place in their block.
 fn place(copy: u32, row: u32, col: u32) -> u32 {
-${name === 'a' ? PLACE_A : PLACE_B}
+${order === 'lines' ? PLACE_IN_LINES : PLACE_IN_STEPS}
 }
 
 @compute @workgroup_size(256)
@@ -139,48 +163,41 @@ fn main(
 
   for (var i = 0u; i < ROWS * COLS / 256; i++) {
     let e = thread + i * 256;
-    ${operand.trans ? 'let y = e % ROWS;\n    let x = e / ROWS;' : 'let y = e / COLS;\n    let x = e % COLS;'}
+    ${turned ? 'let y = e % ROWS;\n    let x = e / ROWS;' : 'let y = e / COLS;\n    let x = e % COLS;'}
     tile[y][x] = element(copy, firstRow + y, firstCol + x);
   }
   workgroupBarrier();
 
   const WORDS = COLS / PER_WORD;
   for (var w = thread; w < ROWS * WORDS; w += 256) {
-    ${name === 'a' ? 'let y = w % ROWS;\n    let x = w / ROWS * PER_WORD;' : 'let y = w / WORDS;\n    let x = w % WORDS * PER_WORD;'}
+    ${order === 'lines' ? 'let y = w % ROWS;\n    let x = w / ROWS * PER_WORD;' : 'let y = w / WORDS;\n    let x = w % WORDS * PER_WORD;'}
     let row = firstRow + y;
     let col = firstCol + x;
     if (row < source.packedRows && col < source.packedCols) {
       let to = place(copy, row, col);
-      ${parts === 1 ? 'packed[to] = word(y, x);' : splitStore(name)}
+      ${parts === 1 ? 'packed[to] = word(y, x);' : SPLIT_STORE}
     }
   }
 }
 
 ${word(type, wordBytes, parts)}
 `;
+};
 
-const PLACE_A = /* wgsl */ `  let words = BLOCK_COLS / PER_WORD;
+const PLACE_IN_LINES = /* wgsl */ `  let words = BLOCK_COLS / PER_WORD;
   let block = (copy * source.tiles + row / BLOCK_ROWS) * source.steps + col / BLOCK_COLS;
   let r = row % BLOCK_ROWS;
   return (block * BLOCK_ROWS + r / 8 * 8) * words + col % BLOCK_COLS / PER_WORD * 8 + r % 8;`;
 
-const PLACE_B = /* wgsl */ `  let words = BLOCK_COLS / PER_WORD;
+const PLACE_IN_STEPS = /* wgsl */ `  let words = BLOCK_COLS / PER_WORD;
   let block = (copy * source.tiles + col / BLOCK_COLS) * source.steps + row / BLOCK_ROWS;
   return (block * BLOCK_ROWS + row % BLOCK_ROWS) * words + col % BLOCK_COLS / PER_WORD;`;
 
 /** The low part's blocks follow the high part's. A line past the edge has no scale: its elements are 0 anyway. */
-const splitStore = (
-  name: 'a' | 'b',
-) => /* wgsl */ `let low = source.copies * source.packedRows * source.packedCols / PER_WORD;
-      ${
-        name === 'a'
-          ? 'let scale = vec4f(scales[copy * source.rows + min(row, source.rows - 1)]);\n      let scale2 = scale;'
-          : `let line = source.lines + copy * source.cols + col;
-      let scale = vec4f(scales[line], scales[line + 1], scales[line + 2], scales[line + 3]);
-      let scale2 = vec4f(scales[line + 4], scales[line + 5], scales[line + 6], scales[line + 7]);`
-      }
+const SPLIT_STORE = /* wgsl */ `let low = source.copies * source.packedRows * source.packedCols / PER_WORD;
+      let scale = scales[source.firstScale + copy * source.rows + min(row, source.rows - 1)];
       let first = split(four(y, x) * scale);
-      let second = split(four(y, x + 4) * scale2);
+      let second = split(four(y, x + 4) * scale);
       packed[to] = Word(first.high, second.high);
       packed[low + to] = Word(first.low, second.low);`;
 

@@ -5,30 +5,34 @@
  * workgroup has threads along that side, so that neighbours read neighbouring vec4s of workgroup memory. Threads are laid over the tile
  * in blocks of 4×8: a subgroup of 32 reads 4 different vec4s of A and 8 of B, all others are broadcasts. K is taken in
  * steps of bk; both panels hold vec4s along the tile's side, so an operand that is stored along K is turned 4×4 in
- * registers on its way in. While a step is multiplied, the next one is fetched into registers.
+ * registers on its way in. While a step is multiplied, the next one is fetched into registers. With `pack`, both operands
+ * are first copied into the order in which the panels take them (pack.ts): nothing is turned, guarded or computed on the
+ * way in, and K is written out, which pays for large products.
  *
- * 16×8 cells a thread read six vec4s for 128 multiply-adds. On an H200 that reached 39.6 TFLOP/s at 4096³ where the f32
- * units' own limit is 65.7.
+ * 8×16 cells a thread read six vec4s for 128 multiply-adds. On an H200 that reached 48.7 TFLOP/s at 4096³ where the f32
+ * units' own limit is 65.7 (docs/performance.md).
  */
 import { GemmError } from '../errors.ts';
-import { BYTES, operations, type Problem } from '../problem.ts';
-import { ceilDiv, foldGrid, type Program } from '../program.ts';
-import { frame, tileOf } from '../wgsl/frame.ts';
+import { BYTES, isInteger, operations, type Problem } from '../problem.ts';
+import { type Binding, ceilDiv, foldGrid, type Pass, type Program } from '../program.ts';
+import { type FrameOptions, frame, tileOf } from '../wgsl/frame.ts';
 import { unroll } from '../wgsl/unroll.ts';
 import { liesAlongK, widest, words } from '../wgsl/words.ts';
 import { estimateMs } from './cost.ts';
 import type { Kernel, Params } from './kernel.ts';
 import { needsF16, plainArithmetic } from './needs.ts';
+import { pack } from './pack.ts';
 import { partialBytes, reducePass } from './reduce.ts';
 
 /** Tiles, and the share of the f32 units' rate that each reaches at 4096³ (an H200; docs/performance.md). */
 const TILES = [
-  { bm: 128, bn: 128, bk: 16, tm: 16, tn: 8, efficiency: 0.8 },
-  { bm: 256, bn: 128, bk: 16, tm: 16, tn: 8, efficiency: 0.73 },
-  { bm: 128, bn: 128, bk: 8, tm: 16, tn: 8, efficiency: 0.68 },
-  { bm: 128, bn: 64, bk: 16, tm: 8, tn: 4, efficiency: 0.64 },
-  { bm: 64, bn: 64, bk: 16, tm: 4, tn: 4, efficiency: 0.52 },
-  { bm: 32, bn: 32, bk: 16, tm: 4, tn: 4, efficiency: 0.35 },
+  { bm: 128, bn: 128, bk: 16, tm: 8, tn: 16, pack: 1, efficiency: 0.98 },
+  { bm: 128, bn: 64, bk: 16, tm: 8, tn: 8, pack: 1, efficiency: 0.97 },
+  { bm: 64, bn: 64, bk: 16, tm: 8, tn: 8, pack: 1, efficiency: 0.94 },
+  { bm: 128, bn: 128, bk: 16, tm: 16, tn: 8, pack: 0, efficiency: 0.8 },
+  { bm: 128, bn: 64, bk: 16, tm: 8, tn: 4, pack: 0, efficiency: 0.64 },
+  { bm: 64, bn: 64, bk: 16, tm: 4, tn: 4, pack: 0, efficiency: 0.52 },
+  { bm: 32, bn: 32, bk: 16, tm: 4, tn: 4, pack: 0, efficiency: 0.35 },
 ] as const;
 
 /** Cells a thread that a software GPU's compiler can take: it needs many seconds for straight-line code of 16×8. */
@@ -41,61 +45,59 @@ export const registerTile: Kernel = {
   arithmetic: plainArithmetic,
   candidates(problem, profile) {
     const most = profile.software ? SOFTWARE_CELLS : Number.POSITIVE_INFINITY;
-    return TILES.filter(({ tm, tn }) => tm * tn <= most)
+    return TILES.filter(({ tm, tn, pack }) => tm * tn <= most && !(pack && isInteger(problem.a.type)))
       .map(({ efficiency: _, ...tile }) => ({ ...tile, slices: 1 }))
       .sort((x, y) => this.estimate(problem, profile, x) - this.estimate(problem, profile, y));
   },
-  estimate(problem, _, { bm, bn, bk, tm, tn, slices }) {
+  space(problem, profile) {
+    return this.candidates(problem, profile)
+      .flatMap(tile => (tile.pack ? [tile] : [8, 16].map(bk => ({ ...tile, bk }))))
+      .flatMap(tile => [1, 2, 4, 8].map(slices => ({ ...tile, slices })));
+  },
+  estimate(problem, _, { bm, bn, bk, tm, tn, slices, pack: packs = 0 }) {
     const tiles = tilesOf(problem, bm, bn);
-    const known = TILES.find(tile => tile.bm === bm && tile.bn === bn && tile.bk === bk && tile.tm === tm);
+    const known = TILES.find(
+      tile => tile.bm === bm && tile.bn === bn && tile.bk === bk && tile.tm === tm && tile.pack === packs,
+    );
+    const elements = problem.batch * problem.k * (problem.m + problem.n);
+    const own = BYTES[problem.a.type];
     return estimateMs({
       operations: 2 * tiles * bm * bn * problem.k,
       unit: 'fma',
       efficiency: known?.efficiency ?? 0.5,
-      bytes: operations(problem) * (1 / bm + 1 / bn) * 0.5 * BYTES[problem.a.type],
+      bytes:
+        operations(problem) * (1 / bm + 1 / bn) * 0.5 * (packs ? BYTES.f32 : own) +
+        (packs ? elements * (own + BYTES.f32) : 0),
       threads: tiles * slices * ((bm / tm) * (bn / tn)),
-      dispatches: slices > 1 ? 2 : 1,
+      dispatches: (packs ? 3 : 1) + (slices > 1 ? 1 : 0),
     });
   },
   build(problem, _, params): Program {
-    const { bm, bn, bk, slices } = params;
-    checkFit(params);
-    const [vectorA, vectorB] = [widest(problem, 'A', 4), widest(problem, 'B', 4)];
-    const {
-      wgsl,
-      bindings,
-      params: uniforms,
-    } = frame(problem, {
-      ...{ vectorA, vectorB, slices, step: bk },
-      store: slices > 1 ? 'partial' : 'finished',
-    });
-    const { source, memory } = tileSource(problem, params);
+    const { bm, bn, slices } = params;
+    checkFit(problem, params);
+    const operands = params.pack ? packedOperands(problem, params) : operandsAsTheyLie(problem, params);
+    const source = tileSource(operands.a, operands.b, params);
     return {
       passes: [
+        ...operands.passes,
         {
           label: 'register-tile',
-          wgsl: [
-            wgsl,
-            words(problem, 'A', vectorA).wgsl,
-            words(problem, 'B', vectorB).wgsl,
-            tileOf(bm, bn),
-            source,
-          ].join(''),
-          bindings,
+          wgsl: [operands.wgsl, tileOf(bm, bn), source].join(''),
+          bindings: operands.bindings,
           workgroups: foldGrid(tilesOf(problem, bm, bn) * slices),
           threads: threadsOf(params),
-          workgroupMemory: memory,
+          workgroupMemory: operands.a.bytes + operands.b.bytes,
         },
         ...(slices > 1 ? [reducePass(problem, slices)] : []),
       ],
-      uniforms: { params: uniforms },
-      scratch: slices > 1 ? { partial: partialBytes(problem, slices) } : {},
+      uniforms: operands.uniforms,
+      scratch: { ...operands.scratch, ...(slices > 1 ? { partial: partialBytes(problem, slices) } : {}) },
     };
   },
 };
 
 /** @throws GemmError `invalid-argument` where threads and cells do not go together */
-function checkFit({ bm, bn, bk, tm, tn }: Params): void {
+function checkFit({ a }: Problem, { bm, bn, bk, tm, tn, pack: packs }: Params): void {
   const fits = tm % 4 === 0 && tn % 4 === 0 && bk % 4 === 0 && bm % tm === 0 && bn % tn === 0;
   if (!fits || (bm / tm) % 4 !== 0 || (bn / tn) % 8 !== 0) {
     throw new GemmError(
@@ -103,6 +105,9 @@ function checkFit({ bm, bn, bk, tm, tn }: Params): void {
       `register-tile: a ${bm}×${bn}×${bk} tile with ${tm}×${tn} cells a thread`,
       'Cells come in fours, and threads in blocks of 4×8.',
     );
+  }
+  if (packs && isInteger(a.type)) {
+    throw new GemmError('invalid-argument', `register-tile packs f32 and f16, not ${a.type}`);
   }
 }
 
@@ -112,13 +117,15 @@ const threadsOf = ({ bm, bn, tm, tn }: Params) => (bm / tm) * (bn / tn);
 interface Panel {
   readonly declaration: string;
   readonly bytes: number;
+  /** WGSL: what is the same for every step. */
+  readonly start: string;
   /** WGSL: fetches the words of the step at `base` into variables, each \`name = value\`. */
   readonly fetches: readonly { readonly name: string; readonly value: string }[];
   /** WGSL: stores them into the panel. */
   readonly stores: string;
 }
 
-/** One operand's panel: bk lines of vec4s along the side of the tile. */
+/** One operand's panel, filled from the operand as it lies: bk lines of vec4s along the side of the tile. */
 function panel(problem: Problem, name: 'A' | 'B', side: number, { bk, ...params }: Params): Panel {
   const T = threadsOf({ bk, ...params });
   const turned = liesAlongK(problem, name);
@@ -157,14 +164,107 @@ function panel(problem: Problem, name: 'A' | 'B', side: number, { bk, ...params 
   return {
     declaration: `var<workgroup> panel${name}: array<array<vec4<Sum>, ${line}>, ${bk}>;`,
     bytes: bk * line * 16,
+    start: '',
     fetches,
     stores: stores.join('\n'),
   };
 }
 
-function tileSource(problem: Problem, params: Params): { source: string; memory: number } {
+/** How the kernel comes by its operands: the frame, their panels, and passes that run before. */
+interface Operands {
+  readonly wgsl: string;
+  readonly bindings: readonly Binding[];
+  readonly a: Panel;
+  readonly b: Panel;
+  readonly passes: readonly Pass[];
+  readonly uniforms: Program['uniforms'];
+  readonly scratch: Program['scratch'];
+}
+
+function frameOptions({ bk, slices }: Params): FrameOptions {
+  return { slices, step: bk, store: slices > 1 ? 'partial' : 'finished' };
+}
+
+function operandsAsTheyLie(problem: Problem, params: Params): Operands {
+  const [vectorA, vectorB] = [widest(problem, 'A', 4), widest(problem, 'B', 4)];
+  const { wgsl, bindings, params: uniforms } = frame(problem, { ...frameOptions(params), vectorA, vectorB });
+  return {
+    wgsl: [wgsl, words(problem, 'A', vectorA).wgsl, words(problem, 'B', vectorB).wgsl].join(''),
+    bindings,
+    a: panel(problem, 'A', params.bm, params),
+    b: panel(problem, 'B', params.bn, params),
+    passes: [],
+    uniforms: { params: uniforms },
+    scratch: {},
+  };
+}
+
+function packedOperands(problem: Problem, params: Params): Operands {
+  const { m, n, k, batch } = problem;
+  const { bm, bn, bk, slices } = params;
+  const steps = ceilDiv(ceilDiv(k, slices), bk) * slices;
+  const kind = { order: 'steps', type: 'f32', wordBytes: 16 } as const;
+  const a = pack({
+    ...kind,
+    name: 'a',
+    operand: problem.a,
+    batch,
+    lines: m,
+    length: k,
+    block: [bm, bk],
+    steps,
+  });
+  const b = pack({
+    ...kind,
+    name: 'b',
+    operand: problem.b,
+    batch,
+    lines: n,
+    length: k,
+    block: [bn, bk],
+    steps,
+  });
+  const {
+    wgsl,
+    bindings,
+    params: uniforms,
+  } = frame(
+    { ...problem, a: a.operand, b: b.operand },
+    { ...frameOptions(params), access: 'vec4<f32>', buffers: { a: 'packedA', b: 'packedB' } },
+  );
+  return {
+    ...{ wgsl, bindings, passes: [a.pass, b.pass] },
+    a: packedPanel('A', bm, params),
+    b: packedPanel('B', bn, params),
+    uniforms: { params: uniforms, ...a.uniforms, ...b.uniforms },
+    scratch: { ...a.scratch, ...b.scratch },
+  };
+}
+
+/** One operand's panel, filled from blocks in just this order. */
+function packedPanel(name: 'A' | 'B', side: number, params: Params): Panel {
+  const T = threadsOf(params);
+  const line = side / 4;
+  const rounds = (params.bk * line) / T;
+  const [array, start] = [name.toLowerCase(), name === 'A' ? 'tile.row' : 'tile.col'];
+  const at = (round: number) => `(thread + ${round * T})`;
+  return {
+    declaration: `var<workgroup> panel${name}: array<array<vec4<Sum>, ${line}>, ${params.bk}>;`,
+    bytes: params.bk * line * 16,
+    start: `let block${name} = tile.batch * params.stride${name} / 4 + ${start} / ${side} * params.depth * params.slices * ${line} + thread;`,
+    fetches: Array.from({ length: rounds }, (_, round) => ({
+      name: `word${name}${round}`,
+      value: `${array}[block${name} + base * ${line} + ${round * T}]`,
+    })),
+    stores: Array.from(
+      { length: rounds },
+      (_, round) => `panel${name}[${at(round)} / ${line}][${at(round)} % ${line}] = word${name}${round};`,
+    ).join('\n'),
+  };
+}
+
+function tileSource(a: Panel, b: Panel, params: Params): string {
   const { bm, bn, bk, tm, tn, slices } = params;
-  const [a, b] = [panel(problem, 'A', bm, params), panel(problem, 'B', bn, params)];
   const [threadsM, threadsN] = [bm / tm, bn / tn];
   const [groupsM, groupsN] = [tm / 4, tn / 4];
   const fetches = [...a.fetches, ...b.fetches];
@@ -173,7 +273,16 @@ function tileSource(problem: Problem, params: Params): { source: string; memory:
     Array.from({ length: groupsN }, (_, j) => `sum${i}_${j}`),
   );
   const slice = slices > 1 ? ', tile.slice' : '';
-  const source = /* wgsl */ `
+  const multiply = (
+    k: number | string,
+  ) => /* wgsl */ `${unroll(groupsM, 6, g => `let a${g} = panelA[${k}][${g * threadsM} + y];`)}
+      ${unroll(groupsN, 6, h => `let b${h} = panelB[${k}][${h * threadsN} + x];`)}
+      ${unroll(tm, 6, i => sums[i].map((sum, h) => `${sum} += a${i >> 2}.${'xyzw'[i % 4]} * b${h};`).join(' '))}`;
+  const inner = params.pack
+    ? Array.from({ length: bk }, (_, k) => `{\n      ${multiply(k)}\n    }`).join('\n    ')
+    : `for (var k = 0u; k < ${bk}; k++) {\n      ${multiply('k')}\n    }`;
+  const start = [a.start, b.start].filter(Boolean).join('\n  ');
+  return /* wgsl */ `
 ${a.declaration}
 ${b.declaration}
 
@@ -191,7 +300,7 @@ fn main(
   let x = block % ${threadsN / 8} * 8 + thread % 8;
   ${unroll(tm, 2, i => sums[i].map(sum => `var ${sum} = vec4<Sum>();`).join(' '))}
 
-  let start = tile.slice * params.depth;
+  ${start ? `${start}\n  ` : ''}let start = tile.slice * params.depth;
   let end = min(start + params.depth, params.k);
   var base = start;
   ${unroll(fetches.length, 2, i => fetch('var ')[i])}
@@ -202,11 +311,7 @@ fn main(
     workgroupBarrier();
     base += ${bk};
     ${unroll(fetches.length, 4, i => fetch('')[i])}
-    for (var k = 0u; k < ${bk}; k++) {
-      ${unroll(groupsM, 6, g => `let a${g} = panelA[k][${g * threadsM} + y];`)}
-      ${unroll(groupsN, 6, h => `let b${h} = panelB[k][${h * threadsN} + x];`)}
-      ${unroll(tm, 6, i => sums[i].map((sum, h) => `${sum} += a${i >> 2}.${'xyzw'[i % 4]} * b${h};`).join(' '))}
-    }
+    ${inner}
   }
 
   ${unroll(tm, 2, i =>
@@ -222,5 +327,4 @@ fn main(
   )}
 }
 `;
-  return { source, memory: a.bytes + b.bytes };
 }

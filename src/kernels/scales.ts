@@ -4,10 +4,11 @@
  * numbers. 0 marks a line that holds NaN or infinity.
  *
  * Mapping: 256 threads share 4 lines that lie along memory, 64 threads a line, or 16 lines that lie across it, 16 threads
- * a line; either way neighbours read neighbours.
+ * a line; either way neighbours read neighbours. Eight loads are under way at once: their latency is what it waits for.
  */
 import type { Operand } from '../problem.ts';
 import { ceilDiv, foldGrid, type Pass, reads, uniform, writes } from '../program.ts';
+import { unroll } from '../wgsl/unroll.ts';
 
 export interface ScalesOptions {
   readonly name: 'a' | 'b';
@@ -43,6 +44,9 @@ export function scalesPass({ name, operand, lines, length, batch, first }: Scale
   };
 }
 
+/** Loads that are under way at once. */
+const AT_ONCE = 8;
+
 const wgsl = (along: boolean, linesAtOnce: number) => /* wgsl */ `
 const LINES = ${linesAtOnce}u;
 const SHARE = 256 / LINES;            // threads to a line
@@ -70,8 +74,8 @@ fn main(
   let start = data.offset + copy * data.stride + min(line, data.lines - 1) * ${along ? 'data.ld' : '1'};
   // Bits of magnitudes compare like the magnitudes, infinity and NaN above all numbers.
   var most = 0u;
-  for (var i = share; i < data.length; i += SHARE) {
-    most = max(most, bitcast<u32>(elements[start + i * ${along ? '1' : 'data.ld'}]) & 0x7fffffffu);
+  for (var i = share; i < data.length; i += ${AT_ONCE} * SHARE) {
+    ${unroll(AT_ONCE, 4, j => `most = max(most, magnitude(start + min(i + ${j} * SHARE, data.length - 1)${along ? '' : ' * data.ld'}));`)}
   }
   largest[own * SHARE + share] = most;
   workgroupBarrier();
@@ -80,6 +84,8 @@ fn main(
     scales[data.first + copy * data.lines + line] = scaleFor(most);
   }
 }
+
+fn magnitude(index: u32) -> u32 { return bitcast<u32>(elements[index]) & 0x7fffffffu; }
 
 fn scaleFor(most: u32) -> f32 {
   // 2^(14 - e) for a largest element of 2^e and more; not so large that its inverse were a subnormal number.

@@ -32,10 +32,13 @@ import { scalesPass } from './scales.ts';
 
 /** Tiles, and the share of the matrix units' rate that each reaches at 4096³ (an H200; docs/performance.md). */
 const TILES = [
-  { bm: 128, bn: 64, bk: 16, sm: 64, sn: 32, prefetch: 1, efficiency: 0.64 },
+  { bm: 128, bn: 64, bk: 16, sm: 64, sn: 32, prefetch: 1, efficiency: 0.69 },
   { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, prefetch: 0, efficiency: 0.55 },
   { bm: 32, bn: 32, bk: 16, sm: 16, sn: 16, prefetch: 0, efficiency: 0.15 },
 ] as const;
+
+/** K from which on it is no less accurate than plain f32: a single product may be off by more. */
+const SHORTEST = 16;
 
 /** Cells a subgroup that a software GPU's compiler can take. */
 const SOFTWARE_CELLS = 16 * 16;
@@ -46,13 +49,14 @@ export const splitF32: Kernel = {
   rejects({ a, b, accuracy, k }, profile) {
     if (a.type !== 'f32' || b.type !== 'f32') return `${a.type} times ${b.type}, and it splits f32`;
     if (accuracy === 'strict') return 'accuracy `strict` asks for f32 arithmetic only';
-    if (k === 0) return 'k is 0: there is nothing to multiply';
     if (!profile.features.includes(SUBGROUP_MATRIX_FEATURE))
       return `the device has no \`${SUBGROUP_MATRIX_FEATURE}\``;
     if (!profile.features.includes('shader-f16')) return 'the device has no `shader-f16`';
     const subgroup = subgroupSizeFor(profile);
     if ('missing' in subgroup) return subgroup.missing;
     if (configOf(profile) === undefined) return 'the device has no matrices of f16 with f32 results';
+    if (k < SHORTEST)
+      return `k is ${k}: below ${SHORTEST}, three products of halves round more often than plain f32`;
     return null;
   },
   candidates(problem, profile) {
@@ -61,6 +65,11 @@ export const splitF32: Kernel = {
       .map(({ efficiency: _, ...tile }) => tile)
       .filter(params => misfit(tileFor(problem, profile, params)) === null)
       .sort((x, y) => this.estimate(problem, profile, x) - this.estimate(problem, profile, y));
+  },
+  space(problem, profile) {
+    return TILES.flatMap(({ efficiency: _, ...tile }) =>
+      [16, 32].flatMap(bk => [0, 1].map(prefetch => ({ ...tile, bk, prefetch }))),
+    ).filter(params => misfit(tileFor(problem, profile, params)) === null);
   },
   arithmetic: () => 'f32',
   estimate(problem, profile, params) {
@@ -88,10 +97,12 @@ export const splitF32: Kernel = {
       scalesPass({ name: 'a', operand: a, lines: m, length: k, batch, first: 0 }),
       scalesPass({ name: 'b', operand: b, lines: n, length: k, batch, first: linesA }),
     ];
-    const common = { batch, type: 'f16', wordBytes: wordBytes(tile), steps: tile.steps, parts: 2 } as const;
+    const { steps } = tile;
+    const kind = { order: 'lines', type: 'f16', parts: 2 } as const;
+    const common = { ...kind, batch, length: k, steps, wordBytes: wordBytes(tile) };
     const packs = [
-      pack({ ...common, name: 'a', operand: a, rows: m, cols: k, block: [tile.bm, tile.bk] }),
-      pack({ ...common, name: 'b', operand: b, rows: k, cols: n, block: [tile.bk, tile.bn], lines: linesA }),
+      pack({ ...common, name: 'a', operand: a, lines: m, block: [tile.bm, tile.bk] }),
+      pack({ ...common, name: 'b', operand: b, lines: n, block: [tile.bn, tile.bk], firstScale: linesA }),
     ];
     const {
       wgsl,
@@ -102,7 +113,7 @@ export const splitF32: Kernel = {
       {
         access: wordType(tile),
         enable: matrixEnable(tile),
-        step: tile.bk,
+        step: tile.bk * Math.max(1, tile.flush),
         buffers: { a: 'packedA', b: 'packedB' },
         parts: { a: packs[0].part, b: packs[1].part },
       },
@@ -126,9 +137,8 @@ export const splitF32: Kernel = {
         },
       ],
       uniforms: Object.assign({ params: uniforms }, ...[...scales, ...packs].map(({ uniforms }) => uniforms)),
-      // Packing reads the scales of whole words, also at the edge.
       scratch: Object.assign(
-        { scales: (linesA + copies(b.stride) * n + 8) * 4 },
+        { scales: (linesA + copies(b.stride) * n) * 4 },
         ...packs.map(({ scratch }) => scratch),
       ),
     };
@@ -149,10 +159,16 @@ const configOf = (profile: Profile) =>
  */
 const flushEvery = (k: number): number => 2 ** Math.floor(Math.log2(4 * Math.sqrt(k)) + 0.1);
 
-/** The same in steps, at least two; 0 where K is over before the first flush would come. */
-function stepsBetween(flush: number, bk: number, k: number): number {
-  const steps = Math.max(2, Math.floor(flush / bk));
-  return flush === 0 || steps * bk >= k ? 0 : steps;
+/**
+ * Steps of K, and of those between two flushes (0 for none): as even as can be, and no more often than `every` K. The last
+ * flush may be filled up with steps of zeros.
+ */
+function stepsFor(k: number, bk: number, every: number): { readonly steps: number; readonly flush: number } {
+  const steps = ceilDiv(k, bk);
+  const flushes = every === 0 ? 1 : ceilDiv(steps, Math.max(2, Math.floor(every / bk)));
+  if (flushes === 1) return { steps, flush: 0 };
+  const flush = ceilDiv(steps, flushes);
+  return { steps: ceilDiv(steps, flush) * flush, flush };
 }
 
 export function tileFor({ k }: Problem, profile: Profile, params: Params): MatrixTile {
@@ -163,8 +179,8 @@ export function tileFor({ k }: Problem, profile: Profile, params: Params): Matri
   return {
     ...{ config, lanes: subgroup.size, pinned: subgroup.pinned, fixedSteps: !profile.software },
     ...{ bm, bn, bk, sm, sn, prefetch },
-    ...{ parts: 2, slices: 1, steps: ceilDiv(k, bk), store: 'storeScaled' },
-    flush: stepsBetween(flush, bk, k),
+    ...{ parts: 2, slices: 1, store: 'storeScaled' },
+    ...stepsFor(k, bk, flush),
     a: { kind: 'blocked' },
     b: { kind: 'blocked' },
   };

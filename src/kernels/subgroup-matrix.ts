@@ -51,6 +51,13 @@ export const subgroupMatrix: Kernel = {
       .filter(params => misfit(tileFor(problem, profile, params)) === null)
       .sort((x, y) => this.estimate(problem, profile, x) - this.estimate(problem, profile, y));
   },
+  space(problem, profile) {
+    return this.candidates(problem, profile)
+      .flatMap(tile => [16, 32, 64].map(bk => ({ ...tile, bk })))
+      .flatMap(tile => [1, 2, 4, 8].map(slices => ({ ...tile, slices })))
+      .flatMap(tile => [0, 1].map(prefetch => ({ ...tile, prefetch })))
+      .filter(params => misfit(tileFor(problem, profile, params)) === null);
+  },
   arithmetic({ a, b, accuracy }): Arithmetic {
     if (isInteger(a.type)) return 'exact';
     return accuracy === 'f16' && (a.type === 'f32' || b.type === 'f32') ? 'narrowed' : 'matrix-f32';
@@ -194,8 +201,7 @@ function pieceOf(name: 'a' | 'b', problem: Problem, tile: MatrixTile, steps: num
   const operand = problem[name];
   const type = tile.config.componentType as PackedType;
   const word = wordBytes(tile) / BYTES[type];
-  const [rows, cols] = name === 'a' ? [m, k] : [k, n];
-  if (!always && operand.type === type && !operand.trans && vectorizes(operand, cols, word)) {
+  if (!always && operand.type === type && !operand.trans && vectorizes(operand, name === 'a' ? k : n, word)) {
     const ragged = name === 'a' ? m % tile.bm > 0 : n % tile.bn > 0;
     return {
       source: { kind: 'rows', ld: operand.ld / word, ragged, guardK: k !== steps * tile.bk },
@@ -204,9 +210,8 @@ function pieceOf(name: 'a' | 'b', problem: Problem, tile: MatrixTile, steps: num
     };
   }
   const packed = pack({
-    ...{ name, operand, rows, cols, batch, type, steps },
-    wordBytes: wordBytes(tile),
-    block: name === 'a' ? [tile.bm, tile.bk] : [tile.bk, tile.bn],
+    ...{ name, operand, batch, type, steps, length: k, order: 'lines', wordBytes: wordBytes(tile) },
+    ...(name === 'a' ? { lines: m, block: [tile.bm, tile.bk] } : { lines: n, block: [tile.bn, tile.bk] }),
   });
   return { source: { kind: 'blocked' }, operand: packed.operand, packed };
 }

@@ -27,7 +27,7 @@ export interface FrameOptions {
    * `elements` gives `elementA`, `loadA` and their twins for B. The others declare A and B as arrays of words of
    * 16 or 8 bytes, whatever their type, and leave reading them to the kernel.
    */
-  readonly access?: 'elements' | 'vec4<u32>' | 'vec2<u32>';
+  readonly access?: 'elements' | 'vec4<u32>' | 'vec2<u32>' | 'vec4<f32>';
   /** The program's buffers that are bound as A and B; `a` and `b` if left out. */
   readonly buffers?: { readonly a: string; readonly b: string };
   /** Further directives, such as `enable subgroups;`. */

@@ -12,59 +12,73 @@ export interface Place {
 export const plus = (constant: number, rest: string | number) =>
   typeof rest === 'number' ? `${constant + rest}` : constant ? `${rest} + ${constant}` : rest;
 
-/**
- * Of A, a thread fetches every ΔM-th row's word. Eight neighbouring threads take eight rows, so that their stores fall into
- * different banks.
- */
+/** Of A, a thread fetches every ΔM-th row's word. */
 export function placesA(tile: MatrixTile): Place[] {
   const { bm, bk, sm, a } = tile;
   const { word, strideA } = layout(tile);
   const words = bk / word;
-  const T = threads(tile);
-  const delta = T / words;
-  return Array.from({ length: (bm * words) / T }, (_, i) => {
-    const row = plus(i * delta, 'rowA');
-    return {
-      at: part =>
-        a.kind === 'blocked'
-          ? `a[${plus(i * T, `blockA${part} + now * ${bm * words}`)}]`
-          : rowsWord(
-              'a',
-              a,
-              a.ragged
-                ? `min(tile.row + ${row}, params.m - 1) * ${a.ld} + fromA`
-                : plus(i * delta * a.ld, 'fromA'),
-              `now * ${words}`,
-              `now * ${words} + atA < params.k / ${word}`,
-            ),
-      slice: sm % delta === 0 ? Math.floor((i * delta) / sm) : `(${row}) / ${sm}`,
-      inner:
-        sm % delta === 0 ? plus(((i * delta) % sm) * strideA, 'toA') : `(${row}) % ${sm} * ${strideA} + atA`,
-    };
-  });
+  if (a.kind === 'blocked') return placesInBlock(tile, 'A', bm, sm, strideA);
+  const delta = threads(tile) / words;
+  return Array.from({ length: bm / delta }, (_, i) => ({
+    at: () =>
+      rowsWord(
+        'a',
+        a,
+        a.ragged
+          ? `min(tile.row + ${plus(i * delta, 'line')}, params.m - 1) * ${a.ld} + fromA`
+          : plus(i * delta * a.ld, 'fromA'),
+        `now * ${words}`,
+        `now * ${words} + atK < params.k / ${word}`,
+      ),
+    ...inSlice('A', i * delta, sm, strideA, delta),
+  }));
 }
 
-/** Of B, a thread fetches one column of words, every ΔK-th row of it. */
+/** Of B in rows, a thread fetches one column of words, every ΔK-th row of it. */
 export function placesB(tile: MatrixTile): Place[] {
-  const { bn, bk, b } = tile;
+  const { bn, bk, sn, b } = tile;
   const { word, strideB } = layout(tile);
-  const words = bn / word;
-  const T = threads(tile);
-  const delta = T / words;
-  return Array.from({ length: (bk * words) / T }, (_, i) => ({
-    at: part =>
-      b.kind === 'blocked'
-        ? `b[${plus(i * T, `blockB${part} + now * ${bk * words}`)}]`
-        : rowsWord(
-            'b',
-            b,
-            plus(i * delta * b.ld, 'fromB'),
-            `now * ${bk * b.ld}`,
-            `${plus(i * delta, 'now * BK + rowB')} < params.k`,
-          ),
+  if (b.kind === 'blocked') return placesInBlock(tile, 'B', bn, sn, strideB);
+  const delta = threads(tile) / (bn / word);
+  return Array.from({ length: bk / delta }, (_, i) => ({
+    at: () =>
+      rowsWord(
+        'b',
+        b,
+        plus(i * delta * b.ld, 'fromB'),
+        `now * ${bk * b.ld}`,
+        `${plus(i * delta, 'now * BK + rowB')} < params.k`,
+      ),
     slice: 'sliceB',
     inner: plus(i * delta * strideB, 'toB'),
   }));
+}
+
+/** A step's words in the order in which the threads fetch them: line by line, along K. */
+function placesInBlock(
+  tile: MatrixTile,
+  side: 'A' | 'B',
+  lines: number,
+  linesOfSlice: number,
+  stride: number,
+): Place[] {
+  const words = tile.bk / layout(tile).word;
+  const T = threads(tile);
+  const delta = T / words;
+  return Array.from({ length: (lines * words) / T }, (_, i) => ({
+    at: part => `${side.toLowerCase()}[${plus(i * T, `block${side}${part} + now * ${lines * words}`)}]`,
+    ...inSlice(side, i * delta, linesOfSlice, stride, delta),
+  }));
+}
+
+/** Where word atK of the line `first` lines below the thread's own goes. */
+function inSlice(side: 'A' | 'B', first: number, lines: number, stride: number, delta: number) {
+  return lines % delta === 0
+    ? { slice: Math.floor(first / lines), inner: plus((first % lines) * stride, `to${side}`) }
+    : {
+        slice: `(${plus(first, 'line')}) / ${lines}`,
+        inner: `(${plus(first, 'line')}) % ${lines} * ${stride} + atK`,
+      };
 }
 
 const rowsWord = (
@@ -77,31 +91,35 @@ const rowsWord = (
 
 /** What all of a thread's places have in common. */
 export function declarePlaces(tile: MatrixTile): string {
-  const { bm, bn, bk, sn, a, b, parts, steps, slices } = tile;
+  const { bm, bn, bk, sm, sn, a, b, parts, steps, slices } = tile;
   const { word, strideA, strideB } = layout(tile);
-  const [wordsA, wordsB] = [bk / word, bn / word];
+  const [words, wordsB] = [bk / word, bn / word];
   const T = threads(tile);
   const partNames = parts === 1 ? [0] : [0, 1];
   const block = (side: 'A' | 'B', part: number, tileIndex: string, size: number) =>
     `let block${side}${part} = (params.offset${side} + ${part ? `params.part${side} + ` : ''}tile.batch * params.stride${side}) / WORD + ${tileIndex} * ${steps * slices * size} + thread;`;
   return [
-    `// Of A, this thread fetches word atA of row rowA and of every ${T / wordsA}th row below.`,
-    `let rowA = thread / ${8 * wordsA} * 8 + thread % 8;`,
-    `let atA = thread / 8 % ${wordsA};`,
-    `let toA = rowA % ${tile.sm} * ${strideA} + atA;`,
+    `// Along K, this thread fetches word atK of its line and of every ${T / words}th line below. Eight neighbouring threads`,
+    '// take eight lines, so that their stores fall into different banks.',
+    `let line = thread / ${8 * words} * 8 + thread % 8;`,
+    `let atK = thread / 8 % ${words};`,
+    `let toA = line % ${sm} * ${strideA} + atK;`,
     ...(a.kind === 'blocked'
-      ? partNames.map(part => block('A', part, `tile.row / BM`, bm * wordsA))
+      ? partNames.map(part => block('A', part, 'tile.row / BM', bm * words))
       : [
-          `let fromA = (params.offsetA + tile.batch * params.strideA) / WORD + atA${a.ragged ? '' : ` + (tile.row + rowA) * ${a.ld}`};`,
+          `let fromA = (params.offsetA + tile.batch * params.strideA) / WORD + atK${a.ragged ? '' : ` + (tile.row + line) * ${a.ld}`};`,
         ]),
-    `// Of B, it fetches column atB of words, in row rowB and every ${T / wordsB}th row below.`,
-    `let rowB = thread / ${wordsB};`,
-    `let atB = thread % ${wordsB};`,
-    `let sliceB = atB / ${sn / word};`,
-    `let toB = rowB * ${strideB} + atB % ${sn / word};`,
     ...(b.kind === 'blocked'
-      ? partNames.map(part => block('B', part, `tile.col / BN`, bk * wordsB))
+      ? [
+          `let toB = line % ${sn} * ${strideB} + atK;`,
+          ...partNames.map(part => block('B', part, 'tile.col / BN', bn * words)),
+        ]
       : [
+          `// Of B, it fetches column atB of words, in row rowB and every ${T / wordsB}th row below.`,
+          `let rowB = thread / ${wordsB};`,
+          `let atB = thread % ${wordsB};`,
+          `let sliceB = atB / ${sn / word};`,
+          `let toB = rowB * ${strideB} + atB % ${sn / word};`,
           `let colB = ${b.ragged ? '// Columns past the edge repeat the last ones: what they add up to is never stored.\n  min(tile.col / WORD + atB, params.n / WORD - 1)' : 'tile.col / WORD + atB'};`,
           `let fromB = (params.offsetB + tile.batch * params.strideB) / WORD + rowB * ${b.ld} + colB;`,
         ]),

@@ -13,7 +13,7 @@ export interface MatrixTile {
   readonly sn: number;
   /** 1: plain. 2: A and B each lie as a high and a low part, and three products are summed (split-f32). */
   readonly parts: 1 | 2;
-  /** Steps of K between two flushes of the accumulators into f32 registers; 0 for none before the end. */
+  /** Steps of K between two flushes of the accumulators into f32 registers, a divisor of `steps`; 0 for none. */
   readonly flush: number;
   /** 1: fetch the next step's words into registers while the present one is multiplied. */
   readonly prefetch: number;
@@ -33,8 +33,8 @@ export interface MatrixTile {
 }
 
 /**
- * How an operand lies in storage. `blocked`: a step's words of a tile lie in one piece, in the order in which the threads
- * fetch them, filled up with zeros (kernels/pack.ts). `rows`: in rows of `ld` words; distances between a thread's words
+ * How an operand lies in storage. `blocked`: a step's words of a tile lie in one piece, along K, in the order in which the
+ * threads fetch them, filled up with zeros (kernels/pack.ts). `rows`: in rows of `ld` words; distances between a thread's words
  * are constants then, too, which saves the registers for their addresses.
  */
 export type Source =
@@ -68,16 +68,18 @@ export const threads = (tile: MatrixTile): number => subgroups(tile) * tile.lane
 
 /** Sizes in words. */
 export function layout(tile: MatrixTile) {
-  const { bm, bn, bk, sm, sn, config, parts } = tile;
+  const { bm, bn, bk, sm, sn, config, parts, b } = tile;
   const word = wordElements(tile);
+  // Blocks have lines along K; of B in rows, the rows lie across it.
+  const alongK = b.kind === 'blocked';
   const strideA = bk / word + 1;
-  const strideB = sn / word + 1;
+  const strideB = (alongK ? bk : sn) / word + 1;
   const numbers = wordBytes(tile) / 4;
   const staging = (config.M * sn) / numbers;
   return {
     ...{ word, numbers, strideA, strideB, staging },
     sliceA: Math.max(sm * strideA, staging),
-    sliceB: bk * strideB,
+    sliceB: (alongK ? sn : bk) * strideB,
     slicesA: (bm / sm) * parts,
     slicesB: (bn / sn) * parts,
   };

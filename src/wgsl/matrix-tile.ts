@@ -8,7 +8,7 @@
  * memory are padded by 16 bytes against bank conflicts.
  *
  * At the end (and, with \`flush\`, every so many steps of K) the results go through the same memory, a row of matrices at
- * a time, so that each lane gets plain numbers.
+ * a time, so that each lane gets plain numbers. K is a whole number of flushes then.
  */
 import { SUBGROUP_MATRIX_ENABLE, SUBGROUP_SIZE_ENABLE } from './experimental.ts';
 import { declarePlaces, placesA, placesB, plus } from './matrix-fetch.ts';
@@ -41,6 +41,7 @@ export function matrixTile(tile: MatrixTile): string {
     store,
     fixedSteps,
   } = tile;
+  const alongK = tile.b.kind === 'blocked';
   const { word, numbers, strideA, strideB, staging, sliceA, sliceB, slicesA, slicesB } = layout(tile);
   const [rowsOf, colsOf] = [sm / config.M, sn / config.N];
   const [rowsOfSubgroups, colsOfSubgroups] = [bm / sm, bn / sn];
@@ -64,9 +65,11 @@ export function matrixTile(tile: MatrixTile): string {
         );
       }
       for (let j = 0; j < colsOf; j++) {
-        const offset = k * strideB + (j * config.N) / word;
+        const [offset, major] = alongK
+          ? [j * config.N * strideB + k / word, 'col_major']
+          : [k * strideB + (j * config.N) / word, 'row_major'];
         lines.push(
-          `let ${right(j, part)} = subgroupMatrixLoad<Right, row_major>(&memoryB[${inB(part)}], ${offset}, ${strideB});`,
+          `let ${right(j, part)} = subgroupMatrixLoad<Right, ${major}>(&memoryB[${inB(part)}], ${offset}, ${strideB});`,
         );
       }
     }
@@ -97,7 +100,7 @@ export function matrixTile(tile: MatrixTile): string {
    */
   const rounds = Math.ceil(subgroups(tile) / slicesA);
   const rowsAtOnce = Math.min(rowsOf, Math.floor(sliceA / staging));
-  const drain = (take: (rows: readonly number[]) => string) =>
+  const drain = (fromMatrices: boolean, take: (rows: readonly number[]) => string) =>
     unroll(rounds * Math.ceil(rowsOf / rowsAtOnce), 0, step => {
       const round = step % rounds;
       const first = Math.floor(step / rounds) * rowsAtOnce;
@@ -106,10 +109,10 @@ export function matrixTile(tile: MatrixTile): string {
         rounds === 1 ? body : `if (subgroup / ${slicesA} == ${round}) {\n  ${indent(body, 2)}\n}`;
       const store = (i: number, j: number) =>
         `subgroupMatrixStore<row_major>(&memoryA[slot], ${(i - first) * staging + (j * config.N) / numbers}, sum${i}_${j}, ${sn / numbers});`;
-      return `workgroupBarrier();
-${mine(rows.map(i => unroll(colsOf, 0, j => store(i, j))).join('\n'))}
-workgroupBarrier();
-${mine(take(rows))}`;
+      const put = fromMatrices
+        ? `${mine(rows.map(i => unroll(colsOf, 0, j => store(i, j))).join('\n'))}\nworkgroupBarrier();\n`
+        : '';
+      return `workgroupBarrier();\n${put}${mine(take(rows))}`;
     });
   const eachValue = (rows: readonly number[], line: (total: string, e: string) => string) =>
     rows
@@ -137,26 +140,31 @@ ${mine(take(rows))}`;
   const fetchAll = (how: 'let ' | 'var ' | '') =>
     fetches.map(({ name, value }) => `${how}${name} = ${value};`).join('\n');
   const multiplyAll = unroll(bk / config.K, 0, k => multiply(k * config.K));
-  const flushing = flush
-    ? `// Into f32 registers, before the matrix units have truncated too much.\nif (step % ${flush} == ${flush - 1} && step + 1 < STEPS) {
-  ${indent(
-    drain(rows => eachValue(rows, (total, e) => `${total} += staged(slot, ${e});`)),
-    2,
-  )}
-  ${unroll(rowsOf, 2, i => unroll(colsOf, 0, j => `sum${i}_${j} = Result();`))}
-}`
-    : '';
   // Past the end the last step is fetched again, and not used.
   const advance = 'now = min(now + 1, first + STEPS - 1);';
   const fetched = prefetch
     ? { before: `var now = first;\n${fetchAll('var ')}`, first: '', last: `${advance}\n${fetchAll('')}` }
     : { before: '', first: `let now = first + step;\n${fetchAll('let ')}`, last: '' };
-  const loop = `${paragraph(fetched.before)}for (var step = 0u; step < STEPS; step++) {
-  ${paragraph(indent(fetched.first, 2), 2)}// Nobody reads the step before any more.
+  const oneStep = `${paragraph(indent(fetched.first, 2), 2)}// Nobody reads the step before any more.
   workgroupBarrier();
   ${indent(stores.join('\n'), 2)}
   workgroupBarrier();
-  ${paragraph(indent(fetched.last, 2), 2)}${indent(multiplyAll, 2)}${flushing ? `\n  ${indent(flushing, 2)}` : ''}
+  ${paragraph(indent(fetched.last, 2), 2)}${indent(multiplyAll, 2)}`;
+  const loop = flush
+    ? `for (var flush = 0u; flush < FLUSHES; flush++) {
+  for (var i = 0u; i < ${flush}; i++) {
+    let step = flush * ${flush} + i;
+    ${indent(oneStep, 2)}
+  }
+  // Into f32 registers, before the matrix units have truncated too much.
+  ${indent(
+    drain(true, rows => eachValue(rows, (total, e) => `${total} += staged(slot, ${e});`)),
+    2,
+  )}
+  ${unroll(rowsOf, 2, i => unroll(colsOf, 0, j => `sum${i}_${j} = Result();`))}
+}`
+    : `for (var step = 0u; step < STEPS; step++) {
+  ${oneStep}
 }`;
 
   return /* wgsl */ `
@@ -172,7 +180,12 @@ const BK = ${bk}u;
 ${
   fixedSteps
     ? `const STEPS = ${steps}u;             // of K, in each slice of it
+${
+  flush
+    ? `const FLUSHES = ${steps / flush}u;
 `
+    : ''
+}`
     : ''
 }
 // Slices of A, one for each row of subgroups, and of B, one for each column of them.
@@ -208,15 +221,16 @@ fn main(
   ${indent(declarePlaces(tile), 2)}
   ${unroll(rowsOf, 2, i => unroll(colsOf, 0, j => `var sum${i}_${j}: Result;`))}
   ${paragraph(flush ? unroll(rowsOf, 2, i => unroll(values, 0, v => `var ${total(i, v)} = Sum();`)) : '', 2)}
-  ${fixedSteps ? '' : 'let STEPS = params.depth / BK;\n  '}let first = tile.slice * STEPS;
-  ${indent(loop, 2)}
+  ${fixedSteps ? '' : `let STEPS = params.depth / BK;\n  ${flush ? `let FLUSHES = STEPS / ${flush};\n  ` : ''}`}let first = tile.slice * STEPS;
+  ${paragraph(indent(fetched.before, 2), 2)}${indent(loop, 2)}
 
   // The results, through the memory of the tiles, a row of matrices at a time.
   let row = tile.row + subgroupRow * ${sm};
   let col = tile.col + subgroupCol * ${sn};
   ${indent(
     drain(
-      rows => `${flush ? `${eachValue(rows, (total, e) => `putStaged(slot, ${e}, staged(slot, ${e}) + ${total});`)}\n` : ''}for (var v = 0u; v < ${rows.length * values}; v++) {
+      !flush,
+      rows => `${flush ? `${eachValue(rows, (total, e) => `putStaged(slot, ${e}, ${total});`)}\n` : ''}for (var v = 0u; v < ${rows.length * values}; v++) {
   let e = lane + v * ${lanes};
   ${store}(tile.batch, ${plus(rows[0] * config.M, 'row')} + e / ${sn}, col + e % ${sn}, staged(slot, e)${slicesK > 1 ? ', tile.slice' : ''});
 }`,

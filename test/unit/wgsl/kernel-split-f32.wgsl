@@ -93,10 +93,11 @@ const BM = 64u;
 const BN = 64u;
 const BK = 16u;
 const STEPS = 32u;             // of K, in each slice of it
+const FLUSHES = 8u;
 
 // Slices of A, one for each row of subgroups, and of B, one for each column of them.
 var<workgroup> memoryA: array<array<Word, 128>, 4>;
-var<workgroup> memoryB: array<array<Word, 80>, 4>;
+var<workgroup> memoryB: array<array<Word, 96>, 4>;
 
 fn staged(slot: u32, e: u32) -> Sum {
   return bitcast<Sum>(memoryA[slot][e / 4][e % 4]);
@@ -120,17 +121,14 @@ fn main(
   let subgroupCol = subgroup % 2;
   let slot = subgroup % 4;
 
-  // Of A, this thread fetches word atA of row rowA and of every 64th row below.
-  let rowA = thread / 16 * 8 + thread % 8;
-  let atA = thread / 8 % 2;
-  let toA = rowA % 32 * 3 + atA;
+  // Along K, this thread fetches word atK of its line and of every 64th line below. Eight neighbouring threads
+  // take eight lines, so that their stores fall into different banks.
+  let line = thread / 16 * 8 + thread % 8;
+  let atK = thread / 8 % 2;
+  let toA = line % 32 * 3 + atK;
   let blockA0 = (params.offsetA + tile.batch * params.strideA) / WORD + tile.row / BM * 4096 + thread;
   let blockA1 = (params.offsetA + params.partA + tile.batch * params.strideA) / WORD + tile.row / BM * 4096 + thread;
-  // Of B, it fetches column atB of words, in row rowB and every 16th row below.
-  let rowB = thread / 8;
-  let atB = thread % 8;
-  let sliceB = atB / 4;
-  let toB = rowB * 5 + atB % 4;
+  let toB = line % 32 * 3 + atK;
   let blockB0 = (params.offsetB + tile.batch * params.strideB) / WORD + tile.col / BN * 4096 + thread;
   let blockB1 = (params.offsetB + params.partB + tile.batch * params.strideB) / WORD + tile.col / BN * 4096 + thread;
   var sum0_0: Result;
@@ -171,137 +169,132 @@ fn main(
   var total1_15 = Sum();
   
   let first = tile.slice * STEPS;
-  for (var step = 0u; step < STEPS; step++) {
-    let now = first + step;
-    let wordA0_0 = a[blockA0 + now * 128];
-    let wordB0_0 = b[blockB0 + now * 128];
-    let wordA0_1 = a[blockA1 + now * 128];
-    let wordB0_1 = b[blockB1 + now * 128];
-    // Nobody reads the step before any more.
-    workgroupBarrier();
-    memoryA[(rowA) / 32][(rowA) % 32 * 3 + atA] = wordA0_0;
-    memoryB[sliceB][toB] = wordB0_0;
-    memoryA[(rowA) / 32 + 2][(rowA) % 32 * 3 + atA] = wordA0_1;
-    memoryB[sliceB + 2][toB] = wordB0_1;
-    workgroupBarrier();
-    {
-      let a00 = subgroupMatrixLoad<Left, row_major>(&memoryA[subgroupRow], 0, 3);
-      let a10 = subgroupMatrixLoad<Left, row_major>(&memoryA[subgroupRow], 48, 3);
-      let b00 = subgroupMatrixLoad<Right, row_major>(&memoryB[subgroupCol], 0, 5);
-      let b10 = subgroupMatrixLoad<Right, row_major>(&memoryB[subgroupCol], 2, 5);
-      let a01 = subgroupMatrixLoad<Left, row_major>(&memoryA[subgroupRow + 2], 0, 3);
-      let a11 = subgroupMatrixLoad<Left, row_major>(&memoryA[subgroupRow + 2], 48, 3);
-      let b01 = subgroupMatrixLoad<Right, row_major>(&memoryB[subgroupCol + 2], 0, 5);
-      let b11 = subgroupMatrixLoad<Right, row_major>(&memoryB[subgroupCol + 2], 2, 5);
-      sum0_0 = subgroupMatrixMultiplyAccumulate(a00, b01, sum0_0);
-      sum0_1 = subgroupMatrixMultiplyAccumulate(a00, b11, sum0_1);
-      sum1_0 = subgroupMatrixMultiplyAccumulate(a10, b01, sum1_0);
-      sum1_1 = subgroupMatrixMultiplyAccumulate(a10, b11, sum1_1);
-      sum0_0 = subgroupMatrixMultiplyAccumulate(a01, b00, sum0_0);
-      sum0_1 = subgroupMatrixMultiplyAccumulate(a01, b10, sum0_1);
-      sum1_0 = subgroupMatrixMultiplyAccumulate(a11, b00, sum1_0);
-      sum1_1 = subgroupMatrixMultiplyAccumulate(a11, b10, sum1_1);
-      sum0_0 = subgroupMatrixMultiplyAccumulate(a00, b00, sum0_0);
-      sum0_1 = subgroupMatrixMultiplyAccumulate(a00, b10, sum0_1);
-      sum1_0 = subgroupMatrixMultiplyAccumulate(a10, b00, sum1_0);
-      sum1_1 = subgroupMatrixMultiplyAccumulate(a10, b10, sum1_1);
+  for (var flush = 0u; flush < FLUSHES; flush++) {
+    for (var i = 0u; i < 4; i++) {
+      let step = flush * 4 + i;
+      let now = first + step;
+      let wordA0_0 = a[blockA0 + now * 128];
+      let wordB0_0 = b[blockB0 + now * 128];
+      let wordA0_1 = a[blockA1 + now * 128];
+      let wordB0_1 = b[blockB1 + now * 128];
+      // Nobody reads the step before any more.
+      workgroupBarrier();
+      memoryA[(line) / 32][(line) % 32 * 3 + atK] = wordA0_0;
+      memoryB[(line) / 32][(line) % 32 * 3 + atK] = wordB0_0;
+      memoryA[(line) / 32 + 2][(line) % 32 * 3 + atK] = wordA0_1;
+      memoryB[(line) / 32 + 2][(line) % 32 * 3 + atK] = wordB0_1;
+      workgroupBarrier();
+      {
+        let a00 = subgroupMatrixLoad<Left, row_major>(&memoryA[subgroupRow], 0, 3);
+        let a10 = subgroupMatrixLoad<Left, row_major>(&memoryA[subgroupRow], 48, 3);
+        let b00 = subgroupMatrixLoad<Right, col_major>(&memoryB[subgroupCol], 0, 3);
+        let b10 = subgroupMatrixLoad<Right, col_major>(&memoryB[subgroupCol], 48, 3);
+        let a01 = subgroupMatrixLoad<Left, row_major>(&memoryA[subgroupRow + 2], 0, 3);
+        let a11 = subgroupMatrixLoad<Left, row_major>(&memoryA[subgroupRow + 2], 48, 3);
+        let b01 = subgroupMatrixLoad<Right, col_major>(&memoryB[subgroupCol + 2], 0, 3);
+        let b11 = subgroupMatrixLoad<Right, col_major>(&memoryB[subgroupCol + 2], 48, 3);
+        sum0_0 = subgroupMatrixMultiplyAccumulate(a00, b01, sum0_0);
+        sum0_1 = subgroupMatrixMultiplyAccumulate(a00, b11, sum0_1);
+        sum1_0 = subgroupMatrixMultiplyAccumulate(a10, b01, sum1_0);
+        sum1_1 = subgroupMatrixMultiplyAccumulate(a10, b11, sum1_1);
+        sum0_0 = subgroupMatrixMultiplyAccumulate(a01, b00, sum0_0);
+        sum0_1 = subgroupMatrixMultiplyAccumulate(a01, b10, sum0_1);
+        sum1_0 = subgroupMatrixMultiplyAccumulate(a11, b00, sum1_0);
+        sum1_1 = subgroupMatrixMultiplyAccumulate(a11, b10, sum1_1);
+        sum0_0 = subgroupMatrixMultiplyAccumulate(a00, b00, sum0_0);
+        sum0_1 = subgroupMatrixMultiplyAccumulate(a00, b10, sum0_1);
+        sum1_0 = subgroupMatrixMultiplyAccumulate(a10, b00, sum1_0);
+        sum1_1 = subgroupMatrixMultiplyAccumulate(a10, b10, sum1_1);
+      }
     }
     // Into f32 registers, before the matrix units have truncated too much.
-    if (step % 4 == 3 && step + 1 < STEPS) {
-      workgroupBarrier();
-      subgroupMatrixStore<row_major>(&memoryA[slot], 0, sum0_0, 8);
-      subgroupMatrixStore<row_major>(&memoryA[slot], 4, sum0_1, 8);
-      workgroupBarrier();
-      total0_0 += staged(slot, lane + 0);
-      total0_1 += staged(slot, lane + 32);
-      total0_2 += staged(slot, lane + 64);
-      total0_3 += staged(slot, lane + 96);
-      total0_4 += staged(slot, lane + 128);
-      total0_5 += staged(slot, lane + 160);
-      total0_6 += staged(slot, lane + 192);
-      total0_7 += staged(slot, lane + 224);
-      total0_8 += staged(slot, lane + 256);
-      total0_9 += staged(slot, lane + 288);
-      total0_10 += staged(slot, lane + 320);
-      total0_11 += staged(slot, lane + 352);
-      total0_12 += staged(slot, lane + 384);
-      total0_13 += staged(slot, lane + 416);
-      total0_14 += staged(slot, lane + 448);
-      total0_15 += staged(slot, lane + 480);
-      workgroupBarrier();
-      subgroupMatrixStore<row_major>(&memoryA[slot], 0, sum1_0, 8);
-      subgroupMatrixStore<row_major>(&memoryA[slot], 4, sum1_1, 8);
-      workgroupBarrier();
-      total1_0 += staged(slot, lane + 0);
-      total1_1 += staged(slot, lane + 32);
-      total1_2 += staged(slot, lane + 64);
-      total1_3 += staged(slot, lane + 96);
-      total1_4 += staged(slot, lane + 128);
-      total1_5 += staged(slot, lane + 160);
-      total1_6 += staged(slot, lane + 192);
-      total1_7 += staged(slot, lane + 224);
-      total1_8 += staged(slot, lane + 256);
-      total1_9 += staged(slot, lane + 288);
-      total1_10 += staged(slot, lane + 320);
-      total1_11 += staged(slot, lane + 352);
-      total1_12 += staged(slot, lane + 384);
-      total1_13 += staged(slot, lane + 416);
-      total1_14 += staged(slot, lane + 448);
-      total1_15 += staged(slot, lane + 480);
-      sum0_0 = Result();
-      sum0_1 = Result();
-      sum1_0 = Result();
-      sum1_1 = Result();
-    }
+    workgroupBarrier();
+    subgroupMatrixStore<row_major>(&memoryA[slot], 0, sum0_0, 8);
+    subgroupMatrixStore<row_major>(&memoryA[slot], 4, sum0_1, 8);
+    workgroupBarrier();
+    total0_0 += staged(slot, lane + 0);
+    total0_1 += staged(slot, lane + 32);
+    total0_2 += staged(slot, lane + 64);
+    total0_3 += staged(slot, lane + 96);
+    total0_4 += staged(slot, lane + 128);
+    total0_5 += staged(slot, lane + 160);
+    total0_6 += staged(slot, lane + 192);
+    total0_7 += staged(slot, lane + 224);
+    total0_8 += staged(slot, lane + 256);
+    total0_9 += staged(slot, lane + 288);
+    total0_10 += staged(slot, lane + 320);
+    total0_11 += staged(slot, lane + 352);
+    total0_12 += staged(slot, lane + 384);
+    total0_13 += staged(slot, lane + 416);
+    total0_14 += staged(slot, lane + 448);
+    total0_15 += staged(slot, lane + 480);
+    workgroupBarrier();
+    subgroupMatrixStore<row_major>(&memoryA[slot], 0, sum1_0, 8);
+    subgroupMatrixStore<row_major>(&memoryA[slot], 4, sum1_1, 8);
+    workgroupBarrier();
+    total1_0 += staged(slot, lane + 0);
+    total1_1 += staged(slot, lane + 32);
+    total1_2 += staged(slot, lane + 64);
+    total1_3 += staged(slot, lane + 96);
+    total1_4 += staged(slot, lane + 128);
+    total1_5 += staged(slot, lane + 160);
+    total1_6 += staged(slot, lane + 192);
+    total1_7 += staged(slot, lane + 224);
+    total1_8 += staged(slot, lane + 256);
+    total1_9 += staged(slot, lane + 288);
+    total1_10 += staged(slot, lane + 320);
+    total1_11 += staged(slot, lane + 352);
+    total1_12 += staged(slot, lane + 384);
+    total1_13 += staged(slot, lane + 416);
+    total1_14 += staged(slot, lane + 448);
+    total1_15 += staged(slot, lane + 480);
+    sum0_0 = Result();
+    sum0_1 = Result();
+    sum1_0 = Result();
+    sum1_1 = Result();
   }
 
   // The results, through the memory of the tiles, a row of matrices at a time.
   let row = tile.row + subgroupRow * 32;
   let col = tile.col + subgroupCol * 32;
   workgroupBarrier();
-  subgroupMatrixStore<row_major>(&memoryA[slot], 0, sum0_0, 8);
-  subgroupMatrixStore<row_major>(&memoryA[slot], 4, sum0_1, 8);
-  workgroupBarrier();
-  putStaged(slot, lane + 0, staged(slot, lane + 0) + total0_0);
-  putStaged(slot, lane + 32, staged(slot, lane + 32) + total0_1);
-  putStaged(slot, lane + 64, staged(slot, lane + 64) + total0_2);
-  putStaged(slot, lane + 96, staged(slot, lane + 96) + total0_3);
-  putStaged(slot, lane + 128, staged(slot, lane + 128) + total0_4);
-  putStaged(slot, lane + 160, staged(slot, lane + 160) + total0_5);
-  putStaged(slot, lane + 192, staged(slot, lane + 192) + total0_6);
-  putStaged(slot, lane + 224, staged(slot, lane + 224) + total0_7);
-  putStaged(slot, lane + 256, staged(slot, lane + 256) + total0_8);
-  putStaged(slot, lane + 288, staged(slot, lane + 288) + total0_9);
-  putStaged(slot, lane + 320, staged(slot, lane + 320) + total0_10);
-  putStaged(slot, lane + 352, staged(slot, lane + 352) + total0_11);
-  putStaged(slot, lane + 384, staged(slot, lane + 384) + total0_12);
-  putStaged(slot, lane + 416, staged(slot, lane + 416) + total0_13);
-  putStaged(slot, lane + 448, staged(slot, lane + 448) + total0_14);
-  putStaged(slot, lane + 480, staged(slot, lane + 480) + total0_15);
+  putStaged(slot, lane + 0, total0_0);
+  putStaged(slot, lane + 32, total0_1);
+  putStaged(slot, lane + 64, total0_2);
+  putStaged(slot, lane + 96, total0_3);
+  putStaged(slot, lane + 128, total0_4);
+  putStaged(slot, lane + 160, total0_5);
+  putStaged(slot, lane + 192, total0_6);
+  putStaged(slot, lane + 224, total0_7);
+  putStaged(slot, lane + 256, total0_8);
+  putStaged(slot, lane + 288, total0_9);
+  putStaged(slot, lane + 320, total0_10);
+  putStaged(slot, lane + 352, total0_11);
+  putStaged(slot, lane + 384, total0_12);
+  putStaged(slot, lane + 416, total0_13);
+  putStaged(slot, lane + 448, total0_14);
+  putStaged(slot, lane + 480, total0_15);
   for (var v = 0u; v < 16; v++) {
     let e = lane + v * 32;
     storeScaled(tile.batch, row + e / 32, col + e % 32, staged(slot, e));
   }
   workgroupBarrier();
-  subgroupMatrixStore<row_major>(&memoryA[slot], 0, sum1_0, 8);
-  subgroupMatrixStore<row_major>(&memoryA[slot], 4, sum1_1, 8);
-  workgroupBarrier();
-  putStaged(slot, lane + 0, staged(slot, lane + 0) + total1_0);
-  putStaged(slot, lane + 32, staged(slot, lane + 32) + total1_1);
-  putStaged(slot, lane + 64, staged(slot, lane + 64) + total1_2);
-  putStaged(slot, lane + 96, staged(slot, lane + 96) + total1_3);
-  putStaged(slot, lane + 128, staged(slot, lane + 128) + total1_4);
-  putStaged(slot, lane + 160, staged(slot, lane + 160) + total1_5);
-  putStaged(slot, lane + 192, staged(slot, lane + 192) + total1_6);
-  putStaged(slot, lane + 224, staged(slot, lane + 224) + total1_7);
-  putStaged(slot, lane + 256, staged(slot, lane + 256) + total1_8);
-  putStaged(slot, lane + 288, staged(slot, lane + 288) + total1_9);
-  putStaged(slot, lane + 320, staged(slot, lane + 320) + total1_10);
-  putStaged(slot, lane + 352, staged(slot, lane + 352) + total1_11);
-  putStaged(slot, lane + 384, staged(slot, lane + 384) + total1_12);
-  putStaged(slot, lane + 416, staged(slot, lane + 416) + total1_13);
-  putStaged(slot, lane + 448, staged(slot, lane + 448) + total1_14);
-  putStaged(slot, lane + 480, staged(slot, lane + 480) + total1_15);
+  putStaged(slot, lane + 0, total1_0);
+  putStaged(slot, lane + 32, total1_1);
+  putStaged(slot, lane + 64, total1_2);
+  putStaged(slot, lane + 96, total1_3);
+  putStaged(slot, lane + 128, total1_4);
+  putStaged(slot, lane + 160, total1_5);
+  putStaged(slot, lane + 192, total1_6);
+  putStaged(slot, lane + 224, total1_7);
+  putStaged(slot, lane + 256, total1_8);
+  putStaged(slot, lane + 288, total1_9);
+  putStaged(slot, lane + 320, total1_10);
+  putStaged(slot, lane + 352, total1_11);
+  putStaged(slot, lane + 384, total1_12);
+  putStaged(slot, lane + 416, total1_13);
+  putStaged(slot, lane + 448, total1_14);
+  putStaged(slot, lane + 480, total1_15);
   for (var v = 0u; v < 16; v++) {
     let e = lane + v * 32;
     storeScaled(tile.batch, row + 16 + e / 32, col + e % 32, staged(slot, e));

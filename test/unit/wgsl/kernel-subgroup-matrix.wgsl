@@ -87,11 +87,12 @@ fn main(
   let subgroupCol = subgroup % 2;
   let slot = subgroup % 2;
 
-  // Of A, this thread fetches word atA of row rowA and of every 32th row below.
-  let rowA = thread / 32 * 8 + thread % 8;
-  let atA = thread / 8 % 4;
-  let toA = rowA % 32 * 5 + atA;
-  let fromA = (params.offsetA + tile.batch * params.strideA) / WORD + atA + (tile.row + rowA) * 64;
+  // Along K, this thread fetches word atK of its line and of every 32th line below. Eight neighbouring threads
+  // take eight lines, so that their stores fall into different banks.
+  let line = thread / 32 * 8 + thread % 8;
+  let atK = thread / 8 % 4;
+  let toA = line % 32 * 5 + atK;
+  let fromA = (params.offsetA + tile.batch * params.strideA) / WORD + atK + (tile.row + line) * 64;
   // Of B, it fetches column atB of words, in row rowB and every 16th row below.
   let rowB = thread / 8;
   let atB = thread % 8;
