@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
 import { Facts } from '../../components/facts.tsx';
 import { SelectField } from '../../components/field.tsx';
+import { ErrorNotice } from '../../components/notice.tsx';
 import { View } from '../../components/view.tsx';
 import { ShareButton } from '../../share/share-button.tsx';
 import { summaryOf } from '../../share/summary.ts';
@@ -19,7 +20,7 @@ const H200 = 'h200';
 
 export function Opened({ result: { id, record } }: { readonly result: Result }) {
   const summary = summaryOf(record);
-  const beside = useBeside(record);
+  const { beside, problem } = useBeside(record);
   const { title, device, driver, runtime, date, clock } = summary;
   const choices = results.value.filter(other => other.id !== id && other.record.schema === record.schema);
   return (
@@ -55,23 +56,35 @@ export function Opened({ result: { id, record } }: { readonly result: Result }) 
         </div>
       </section>
       <section class="section" aria-label="Figures">
+        {problem !== undefined && <ErrorNotice error={problem} />}
         {beside ? <Comparison left={summary} right={summaryOf(beside)} /> : <Figures summary={summary} />}
       </section>
     </View>
   );
 }
 
-/** What the address says to compare with; undefined while there is nothing, or it is still being loaded. */
-function useBeside(record: PageRecord): PageRecord | undefined {
+interface Beside {
+  /** Undefined while there is nothing, or it is still being loaded. */
+  readonly beside?: PageRecord | undefined;
+  /** Why it could not be loaded. */
+  readonly problem?: unknown;
+}
+
+/** What the address says to compare with. */
+function useBeside(record: PageRecord): Beside {
   const name = route.value.params.get('with');
-  const [recorded, setRecorded] = useState<PageRecord>();
+  const [recorded, setRecorded] = useState<Beside>({});
   const wanted = name === H200 && record.schema === 'webgemm-ladder/1';
   useEffect(() => {
-    if (wanted) h200Record().then(setRecorded);
+    if (!wanted) return;
+    h200Record().then(
+      beside => setRecorded({ beside }),
+      problem => setRecorded({ problem }),
+    );
   }, [wanted]);
   if (wanted) return recorded;
   const found = results.value.find(({ id }) => String(id) === name)?.record;
-  return found?.schema === record.schema ? found : undefined;
+  return found?.schema === record.schema ? { beside: found } : {};
 }
 
 function labelOf({ record }: Result): string {
