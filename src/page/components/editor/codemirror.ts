@@ -100,7 +100,10 @@ export function createEditor(
     },
     goTo(offset) {
       const anchor = inside(offset);
-      view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: 'center' }) });
+      view.dispatch({
+        selection: { anchor },
+        effects: EditorView.scrollIntoView(anchor, { x: 'center', y: 'center' }),
+      });
       view.focus();
     },
     destroy: () => view.destroy(),
