@@ -18,7 +18,7 @@ export default defineConfig({
   // The site works under any path of any server.
   base: './',
   define: { WEBGEMM_VERSION: JSON.stringify(version) },
-  plugins: [peersInDevelopment()],
+  plugins: [peers(), peersInDevelopment()],
   worker: { format: 'es', plugins: () => [peers()] },
   build: {
     outDir: path('dist/page'),
