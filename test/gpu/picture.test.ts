@@ -3,10 +3,12 @@
  * workgroup reads and writes, notes what the model says, thread by thread and in the same order.
  */
 import { expect, test } from 'vitest';
-import { RUNGS } from '../../src/ladder/rungs.ts';
+import type { Rung, Shape } from '../../src/ladder/rung.ts';
+import { findRungs, RUNGS } from '../../src/ladder/rungs.ts';
 import { chosenFor } from '../../src/page/picture/model/kernels.ts';
 import { hasMapping, mappingOf, pictureShape } from '../../src/page/picture/model/mappings.ts';
 import { type Trace, trace } from '../../src/page/picture/model/trace.ts';
+import type { Profile } from '../../src/profile.ts';
 import { driver, useTestGpu } from './device.ts';
 import { type Accesses, watch } from './picture.ts';
 
@@ -34,6 +36,30 @@ function accessesOf({ mapping, all }: Trace): Accesses {
   return accesses;
 }
 
+/** Holds what the kernel notes of one tile's workgroup against the model. */
+async function expectAsDrawn(
+  { rung, build }: Rung,
+  { profile, shape, last }: { readonly profile: Profile; readonly shape: Shape; readonly last: boolean },
+) {
+  const mapping = mappingOf(rung, shape, profile);
+  const { m, n } = mapping.tile;
+  const expected = last ? trace(mapping, shape, shape.m / m - 1, shape.n / n - 1) : trace(mapping, shape);
+  const accesses = accessesOf(expected);
+  // A value in a register has no index of its own to be noted when it is written.
+  accesses.delete('registers write');
+  const most = [...accesses.values()].reduce((sum, threads) => sum + threads[0].length, SPARE);
+  const program = { ...build(shape, profile), ...chosenFor(rung, shape, profile)?.program() };
+  const noted = await watch(gpu(), program, shape, mapping.arrays, expected.group, most);
+  expect([...noted.keys()].filter(site => noted.get(site)!.flat().length > 0).sort()).toEqual(
+    [...accesses.keys()].sort(),
+  );
+  for (const [site, threads] of accesses) {
+    for (const [thread, indices] of threads.entries()) {
+      expect(noted.get(site)![thread], `${site} by thread ${thread}`).toEqual(indices);
+    }
+  }
+}
+
 for (const rung of RUNGS.filter(({ rung }) => hasMapping(rung))) {
   for (const last of [false, true]) {
     test(`rung ${rung.rung}, the ${last ? 'last' : 'first'} tile of C`, async ({ skip }) => {
@@ -44,24 +70,19 @@ for (const rung of RUNGS.filter(({ rung }) => hasMapping(rung))) {
         driver === 'swiftshader' && WRITTEN_OUT.includes(rung.rung),
         'SwiftShader compiles it for minutes',
       );
-      const shape = pictureShape(rung.rung, profile);
-      const mapping = mappingOf(rung.rung, shape, profile);
-      const { m, n } = mapping.tile;
-      const expected = last ? trace(mapping, shape, shape.m / m - 1, shape.n / n - 1) : trace(mapping, shape);
-      const accesses = accessesOf(expected);
-      // A value in a register has no index of its own to be noted when it is written.
-      accesses.delete('registers write');
-      const most = [...accesses.values()].reduce((sum, threads) => sum + threads[0].length, SPARE);
-      const program = { ...rung.build(shape, profile), ...chosenFor(rung.rung, shape, profile)?.program() };
-      const noted = await watch(gpu(), program, shape, mapping.arrays, expected.group, most);
-      expect([...noted.keys()].filter(site => noted.get(site)!.flat().length > 0).sort()).toEqual(
-        [...accesses.keys()].sort(),
-      );
-      for (const [site, threads] of accesses) {
-        for (const [thread, indices] of threads.entries()) {
-          expect(noted.get(site)![thread], `${site} by thread ${thread}`).toEqual(indices);
-        }
-      }
+      await expectAsDrawn(rung, { profile, shape: pictureShape(rung.rung, profile), last });
     });
   }
 }
+
+test('rung 9 as on hardware, where A and B are packed', async ({ skip }) => {
+  skip(driver === 'swiftshader', 'SwiftShader compiles it for minutes');
+  const [rung] = findRungs('9');
+  const { profile } = gpu();
+  // Room for no more than the smallest of the packed tiles: the others are too long for a software GPU's compiler.
+  const limits = { ...profile.limits, maxComputeWorkgroupStorageSize: 9000 };
+  const hardware = { ...profile, software: false, limits };
+  const shape = { m: 128, n: 128, k: 32 };
+  expect(chosenFor('9', shape, hardware)?.params).toMatchObject({ pack: 1, bm: 64, bn: 64 });
+  await expectAsDrawn(rung, { profile: hardware, shape, last: true });
+});

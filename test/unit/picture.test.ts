@@ -136,6 +136,24 @@ describe('what memory does', () => {
     `);
   });
 
+  test('rung 9: packed operands are fetched as they lie', () => {
+    expect(step('9', 'fetch').words).toMatchInlineSnapshot(`
+      [
+        "Fetch for k = 0 to 15 into workgroup memory.",
+        "32 lanes read 32 vectors of 4 of packed A side by side. Coalesced: 16 sectors of 32 bytes, all of it used.",
+      ]
+    `);
+  });
+  test('rung 11: words of both operands go into different banks', () => {
+    expect(step('11', 'stage').words).toMatchInlineSnapshot(`
+      [
+        "What was fetched for k = 0 to 15 goes into workgroup memory.",
+        "Written in memoryA (no bank conflict): each number of A will be used 64 times from there.",
+        "Written in memoryB (no bank conflict): each number of B will be used 128 times from there.",
+      ]
+    `);
+  });
+
   test('a sector that is moved for a single number is shown whole', () => {
     const { traced, found } = step('2', 'multiply');
     const { global, sectors } = touched(traced, found, 'A', { scope: 'subgroup', subgroup: 0 });

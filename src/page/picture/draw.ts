@@ -1,6 +1,6 @@
 /** From a step to what is drawn: which cells have which colour, as paths in units of cells. Pure. */
 import { SECTOR, transactions } from './model/memory.ts';
-import { cellOf, type MemoryArray, type Step, type Trace } from './model/trace.ts';
+import { cellOf, type MemoryArray, placesIn, type Step, type Trace } from './model/trace.ts';
 import type { Scope } from './model/words.ts';
 
 export type Operand = MemoryArray['operand'];
@@ -75,12 +75,8 @@ export function touchedPlaces(traced: Trace, step: Step, name: string, view: Vie
     if (instruction.array !== name) continue;
     const { matrix } = instruction;
     eachAccess(traced, instruction, view, (colour, at, cells) => {
-      for (let i = 0; i < cells.length; i++) {
-        const place = matrix
-          ? (at + Math.floor(i / matrix.cols) * matrix.stride) * vector + (i % matrix.cols)
-          : at * vector + i;
-        places.add(colour, place);
-      }
+      const numbers = matrix ? placesIn(matrix, at, vector) : cells.map((_, i) => at * vector + i);
+      for (const place of numbers) places.add(colour, place);
     });
   }
   return places.cells;

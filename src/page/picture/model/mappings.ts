@@ -11,6 +11,7 @@ import { chooseMatrix, GRID, stepOf } from '../../../ladder/8-subgroup-matrix.ts
 import * as rung8s from '../../../ladder/8s-subgroup-shuffle.ts';
 import type { Shape } from '../../../ladder/rung.ts';
 import { type Profile, subgroupSizeFor } from '../../../profile.ts';
+import { type MatrixTile, wordElements } from '../../../wgsl/matrix-layout.ts';
 import { chosenFor } from './kernels.ts';
 import { matrixTile } from './matrix-tile.ts';
 import { oneCell } from './plain.ts';
@@ -41,13 +42,22 @@ const MAPPINGS: Readonly<Record<string, MapRung>> = {
   '9': (shape, lanes, profile) => registerTile(shape, lanes, chosenFor('9', shape, profile)!.params),
   '10': (shape, _, profile) => {
     const { problem, params } = chosenFor('10', shape, profile)!;
-    return matrixTile(shape, subgroupMatrixTile(problem, profile, params), params.pack === 1);
+    const tile = subgroupMatrixTile(problem, profile, params);
+    const packed = params.pack || tile.config.componentType !== problem.a.type;
+    return matrixTile(shape, packed ? tile : inRows(shape, tile));
   },
   '11': (shape, _, profile) => {
     const { problem, params } = chosenFor('11', shape, profile)!;
-    return matrixTile(shape, splitF32Tile(problem, profile, params), true);
+    return matrixTile(shape, splitF32Tile(problem, profile, params));
   },
 };
+
+/** A tile of operands that are read as they lie, where the shape is a multiple of it. */
+export function inRows({ n, k }: Shape, tile: MatrixTile): MatrixTile {
+  const rows = (length: number) =>
+    ({ kind: 'rows', ld: length / wordElements(tile), ragged: false, guardK: false }) as const;
+  return { ...tile, a: rows(k), b: rows(n) };
+}
 
 const bytesOf = (type: string) => (type === 'f32' ? 4 : 2);
 

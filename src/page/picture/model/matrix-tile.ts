@@ -3,35 +3,44 @@
  * to C is left out, and what is stored in C is not.
  */
 import type { Shape } from '../../../ladder/rung.ts';
-import { layout, type MatrixTile, subgroups, threads as threadsOf } from '../../../wgsl/matrix-layout.ts';
+import {
+  layout,
+  type MatrixTile,
+  type Source,
+  subgroups,
+  threads as threadsOf,
+} from '../../../wgsl/matrix-layout.ts';
 import { globals, tile as memory } from './arrays.ts';
 import { inBands } from './bands.ts';
+import { cellInBlocks } from './blocks.ts';
+import { placesA, placesB } from './matrix-fetch.ts';
 import type { Mapping, Thread } from './trace.ts';
 
 const BYTES: Readonly<Record<string, number>> = { f32: 4, f16: 2 };
 
-/** @param blocked whether A and B are packed first: then what a step fetches lies in one piece */
-export function matrixTile(shape: Shape, tile: MatrixTile, blocked: boolean): Mapping {
+/** For a K so short that the sums are not flushed on the way. */
+export function matrixTile(shape: Shape, tile: MatrixTile): Mapping {
   const { bm, bn, bk, sm, sn, lanes, config, parts, prefetch } = tile;
   const { M, N, K } = config;
   const { word, strideA, strideB, sliceA, sliceB, slicesA, slicesB, staging } = layout(tile);
   const threads = threadsOf(tile);
   const steps = shape.k / bk;
-  const [wordsA, wordsB] = [bk / word, bn / word];
-  const [deltaA, deltaB] = [threads / wordsA, threads / wordsB];
   const [rowsOf, colsOf] = [sm / M, sn / N];
   const [rowsOfSubgroups, colsOfSubgroups] = [bm / sm, bn / sn];
   const inputs = { bytes: BYTES[config.componentType], vector: word };
   const { a, b, c } = globals(shape, { inputs: inputs.bytes, result: 4 });
-  const cells = { A: blockedA(shape, bm, bk, word), B: blockedB(shape, bk, bn) };
+  const blocks = (operand: 'A' | 'B', source: Source, lines: number) =>
+    source.kind === 'blocked'
+      ? { cell: cellInBlocks(operand, shape, { order: 'lines', lines, k: bk, word, parts }) }
+      : {};
   const counted = (count: number) => Array.from({ length: count }, (_, i) => i);
   const partNames = counted(parts);
   return {
     ...{ threads, side: threads, lanes, together: true, groupOf: inBands(shape, bm, bn) },
     products: parts === 2 ? 3 : 1,
     arrays: {
-      a: { ...a, vector: word, line: shape.k / word, ...(blocked ? { cell: cells.A } : {}) },
-      b: { ...b, vector: word, line: shape.n / word, ...(blocked ? { cell: cells.B } : {}) },
+      a: { ...a, vector: word, line: shape.k / word, ...blocks('A', tile.a, bm) },
+      b: { ...b, vector: word, line: shape.n / word, ...blocks('B', tile.b, bn) },
       c,
       memoryA: { ...memory('A', slicesA, sliceA, inputs), drawn: strideA * word },
       memoryB: { ...memory('B', slicesB, sliceB, inputs), drawn: strideB * word },
@@ -40,30 +49,16 @@ export function matrixTile(shape: Shape, tile: MatrixTile, blocked: boolean): Ma
     *main(t) {
       const subgroupRow = Math.floor(t.subgroup / colsOfSubgroups);
       const subgroupCol = t.subgroup % colsOfSubgroups;
-      const rowA = Math.floor(t.index / (8 * wordsA)) * 8 + (t.index % 8);
-      const atA = Math.floor(t.index / 8) % wordsA;
-      const rowB = Math.floor(t.index / wordsB);
-      const atB = t.index % wordsB;
-      const rowsA = counted((bm * wordsA) / threads).map(i => rowA + i * deltaA);
-      const rowsB = counted((bk * wordsB) / threads).map(i => rowB + i * deltaB);
-      const partA = (shape.m * shape.k) / word;
-      const partB = (shape.k * shape.n) / word;
-      const fromA = (part: number, i: number, now: number) =>
-        blocked
-          ? part * partA + (t.tileRow * steps + now) * bm * wordsA + t.index + i * threads
-          : ((t.tileRow * bm + rowsA[i]) * shape.k) / word + atA + now * wordsA;
-      const fromB = (part: number, i: number, now: number) =>
-        blocked
-          ? part * partB + (t.tileCol * steps + now) * bk * wordsB + t.index + i * threads
-          : ((now * bk + rowsB[i]) * shape.n) / word + (t.tileCol * bn) / word + atB;
+      const wordsOfA = placesA(shape, tile, t);
+      const wordsOfB = placesB(shape, tile, t);
       const fetch = (now: number, from = now * bk) => {
         const read = (array: string, at: number) => {
           t.step('fetch', from, from + bk);
           return t.read(array, at);
         };
         return partNames.map(part => ({
-          a: rowsA.map((_, i) => read('a', fromA(part, i, now))),
-          b: rowsB.map((_, i) => read('b', fromB(part, i, now))),
+          a: wordsOfA.map(({ from }) => read('a', from(part, now))),
+          b: wordsOfB.map(({ from }) => read('b', from(part, now))),
         }));
       };
       let fetched = prefetch ? fetch(0) : [];
@@ -72,14 +67,8 @@ export function matrixTile(shape: Shape, tile: MatrixTile, blocked: boolean): Ma
         yield;
         t.step('stage', step * bk, (step + 1) * bk);
         for (const part of partNames) {
-          for (const [i, row] of rowsA.entries()) {
-            const slice = part * rowsOfSubgroups + Math.floor(row / sm);
-            t.write('memoryA', slice * sliceA + (row % sm) * strideA + atA, fetched[part].a[i]);
-          }
-          for (const [i, row] of rowsB.entries()) {
-            const slice = part * colsOfSubgroups + Math.floor(atB / (sn / word));
-            t.write('memoryB', slice * sliceB + row * strideB + (atB % (sn / word)), fetched[part].b[i]);
-          }
+          for (const [i, { to }] of wordsOfA.entries()) t.write('memoryA', to(part), fetched[part].a[i]);
+          for (const [i, { to }] of wordsOfB.entries()) t.write('memoryB', to(part), fetched[part].b[i]);
         }
         yield;
         // Past the end the last step is fetched again, and not used.
@@ -93,7 +82,16 @@ export function matrixTile(shape: Shape, tile: MatrixTile, blocked: boolean): Ma
             }),
             right: counted(colsOf).map(j => {
               const slice = part * colsOfSubgroups + subgroupCol;
-              return t.readMatrix('memoryB', slice * sliceB + k * strideB + (j * N) / word, K, N, strideB);
+              return tile.b.kind === 'blocked'
+                ? t.readMatrix(
+                    'memoryB',
+                    slice * sliceB + j * N * strideB + k / word,
+                    K,
+                    N,
+                    strideB,
+                    'columns',
+                  )
+                : t.readMatrix('memoryB', slice * sliceB + k * strideB + (j * N) / word, K, N, strideB);
             }),
           }));
           for (const [p, q] of parts === 1
@@ -142,27 +140,4 @@ export function matrixTile(shape: Shape, tile: MatrixTile, blocked: boolean): Ma
       }
     }
   }
-}
-
-/** kernels/pack.ts: a block of A has its rows in eights, and of these one word of K after the other. */
-function blockedA({ m, k }: Shape, rows: number, cols: number, word: number) {
-  return (number: number): number => {
-    const inPart = number % (m * k);
-    const [block, inBlock] = [Math.floor(inPart / (rows * cols)), inPart % (rows * cols)];
-    const [eight, inEight] = [Math.floor(inBlock / (8 * cols)), inBlock % (8 * cols)];
-    const row = Math.floor(block / (k / cols)) * rows + eight * 8 + (Math.floor(inEight / word) % 8);
-    const col = (block % (k / cols)) * cols + Math.floor(inEight / (8 * word)) * word + (inEight % word);
-    return row * k + col;
-  };
-}
-
-/** A block of B is its rows, one after the other. */
-function blockedB({ k, n }: Shape, rows: number, cols: number) {
-  return (number: number): number => {
-    const inPart = number % (k * n);
-    const [block, inBlock] = [Math.floor(inPart / (rows * cols)), inPart % (rows * cols)];
-    const row = (block % (k / rows)) * rows + Math.floor(inBlock / cols);
-    const col = Math.floor(block / (k / rows)) * cols + (inBlock % cols);
-    return row * n + col;
-  };
 }

@@ -1,25 +1,35 @@
-/** Rung 9: kernels/register-tile.ts for A and B in whole rows. */
+/** Rung 9: kernels/register-tile.ts, for A and B in whole rows or packed. */
 import type { Params } from '../../../kernels/kernel.ts';
 import type { Shape } from '../../../ladder/rung.ts';
 import { globals, tile } from './arrays.ts';
 import { inBands } from './bands.ts';
-import type { Mapping } from './trace.ts';
+import { cellInBlocks } from './blocks.ts';
+import type { Mapping, Thread } from './trace.ts';
+
+/** What a thread fetches of an operand at a time: its words, and where in the panel each vec4 of them goes. */
+interface Unit {
+  readonly words: readonly ((base: number) => number)[];
+  /** The panel's vec4s that they make: an index, and the numbers. -1 where the thread has no unit in this round. */
+  readonly vectors: (
+    words: readonly Int32Array[],
+  ) => readonly (readonly [at: number, cells: ArrayLike<number>])[];
+}
 
 export function registerTile(shape: Shape, lanes: number, params: Params): Mapping {
-  const { bm, bn, bk, tm, tn } = params;
+  const { bm, bn, bk, tm, tn, pack } = params;
   const [threadsM, threadsN] = [bm / tm, bn / tn];
   const threads = threadsM * threadsN;
   const [wordsK, wordsN] = [shape.k / 4, shape.n / 4];
-  // A lies along K and is turned on its way: a unit of work is a block of 4×4. Of B it is a vec4.
-  const [unitsA, unitsB] = [(bk / 4) * (bm / 4), bk * (bn / 4)];
-  const rounds = (units: number) => Array.from({ length: Math.ceil(units / threads) }, (_, i) => i * threads);
-  const [lineA, lineB] = [bm / 4 + 1, bn / 4];
+  // A turned panel is written down its columns: a vec4 more puts those into different banks.
+  const [lineA, lineB] = [bm / 4 + (pack ? 0 : 1), bn / 4];
   const { a, b, c } = globals(shape);
+  const blocks = (operand: 'A' | 'B', lines: number) =>
+    pack ? { cell: cellInBlocks(operand, shape, { order: 'steps', lines, k: bk, word: 4, parts: 1 }) } : {};
   return {
     ...{ threads, side: threads, lanes, groupOf: inBands(shape, bm, bn) },
     arrays: {
-      a: { ...a, vector: 4, line: wordsK },
-      b: { ...b, vector: 4, line: wordsN },
+      a: { ...a, vector: 4, line: wordsK, ...blocks('A', bm) },
+      b: { ...b, vector: 4, line: wordsN, ...blocks('B', bn) },
       c,
       panelA: tile('A', bk, lineA, { vector: 4, transposed: true }),
       panelB: tile('B', bk, lineB, { vector: 4 }),
@@ -30,44 +40,27 @@ export function registerTile(shape: Shape, lanes: number, params: Params): Mappi
       const block = Math.floor(t.index / 32);
       const y = Math.floor(block / (threadsN / 8)) * 4 + Math.floor((t.index % 32) / 8);
       const x = (block % (threadsN / 8)) * 8 + (t.index % 8);
-      const placeA = (unit: number) => ({ k: (unit % (bk / 4)) * 4, vector: Math.floor(unit / (bk / 4)) });
-      const placeB = (unit: number) => ({ k: Math.floor(unit / (bn / 4)), vector: unit % (bn / 4) });
+      const unitsA = pack ? packed(t, t.tileRow, lineA) : turned(t);
+      const unitsB = pack ? packed(t, t.tileCol, lineB) : across(t);
       const fetch = (base: number) => {
-        const blocks = rounds(unitsA).map(first => {
-          const { k, vector } = placeA(t.index + first);
-          return [0, 1, 2, 3].map(i => {
+        const read = (array: string, { words }: Unit) =>
+          words.map(at => {
             t.step('fetch', base, base + bk);
-            return t.read('a', (row + vector * 4 + i) * wordsK + (base + k) / 4);
+            return t.read(array, at(base));
           });
-        });
-        const vectors = rounds(unitsB).map(first => {
-          const { k, vector } = placeB(t.index + first);
-          t.step('fetch', base, base + bk);
-          return t.read('b', (base + k) * wordsN + col / 4 + vector);
-        });
-        return { blocks, vectors };
+        return { a: unitsA.map(unit => read('a', unit)), b: unitsB.map(unit => read('b', unit)) };
+      };
+      const stage = (panel: string, units: readonly Unit[], words: readonly (readonly Int32Array[])[]) => {
+        for (const [i, unit] of units.entries()) {
+          for (const [at, cells] of unit.vectors(words[i])) t.write(panel, at, cells);
+        }
       };
       let fetched = fetch(0);
       for (let base = 0; base < shape.k; base += bk) {
         yield;
         t.step('stage', base, base + bk);
-        for (const [i, words] of fetched.blocks.entries()) {
-          const unit = t.index + i * threads;
-          const { k, vector } = placeA(unit);
-          for (let e = 0; e < 4; e++) {
-            const at = unit < unitsA ? (k + e) * lineA + vector : -1;
-            t.write(
-              'panelA',
-              at,
-              words.map(word => word[e]),
-            );
-          }
-        }
-        for (const [i, word] of fetched.vectors.entries()) {
-          const unit = t.index + i * threads;
-          const { k, vector } = placeB(unit);
-          t.write('panelB', unit < unitsB ? k * lineB + vector : -1, word);
-        }
+        stage('panelA', unitsA, fetched.a);
+        stage('panelB', unitsB, fetched.b);
         yield;
         fetched = fetch(base + bk);
         for (let k = 0; k < bk; k++) {
@@ -95,4 +88,43 @@ export function registerTile(shape: Shape, lanes: number, params: Params): Mappi
       }
     },
   };
+  function rounds(units: number): number[] {
+    return Array.from({ length: Math.ceil(units / threads) }, (_, i) => i * threads);
+  }
+
+  /** A, which lies along K: blocks of 4×4, turned on their way. */
+  function turned(t: Thread): Unit[] {
+    const units = (bk / 4) * (bm / 4);
+    return rounds(units).map(first => {
+      const unit = t.index + first;
+      const [k, vector] = [(unit % (bk / 4)) * 4, Math.floor(unit / (bk / 4))];
+      const row = t.tileRow * bm + vector * 4;
+      return {
+        words: [0, 1, 2, 3].map(i => base => (row + i) * wordsK + (base + k) / 4),
+        vectors: words =>
+          [0, 1, 2, 3].map(e => [unit < units ? (k + e) * lineA + vector : -1, words.map(word => word[e])]),
+      };
+    });
+  }
+
+  /** B, which lies across K: vec4s as they are. */
+  function across(t: Thread): Unit[] {
+    const units = bk * lineB;
+    return rounds(units).map(first => {
+      const unit = t.index + first;
+      const [k, vector] = [Math.floor(unit / lineB), unit % lineB];
+      return {
+        words: [base => (base + k) * wordsN + (t.tileCol * bn) / 4 + vector],
+        vectors: ([word]) => [[unit < units ? k * lineB + vector : -1, word]],
+      };
+    });
+  }
+
+  /** Either, from blocks that hold the panel's vec4s in order. */
+  function packed(t: Thread, tileIndex: number, line: number): Unit[] {
+    return rounds(bk * line).map(first => ({
+      words: [base => (tileIndex * shape.k + base) * line + first + t.index],
+      vectors: ([word]) => [[first + t.index, word]],
+    }));
+  }
 }

@@ -53,7 +53,28 @@ export interface Instruction {
   readonly cells: Int32Array;
   readonly width: number;
   /** Of a subgroup's load or store of a whole matrix: its lanes do it together, from one index on. */
-  readonly matrix?: { readonly rows: number; readonly cols: number; readonly stride: number };
+  readonly matrix?: MatrixAccess;
+}
+
+/** A matrix whose rows, or columns, lie `stride` indices apart. */
+export interface MatrixAccess {
+  readonly rows: number;
+  readonly cols: number;
+  readonly stride: number;
+  readonly major: 'rows' | 'columns';
+}
+
+/** The number of its array that each number of a matrix is, row by row, where the matrix begins at an index. */
+export function placesIn(
+  { rows, cols, stride, major }: MatrixAccess,
+  at: number,
+  vector: number,
+): Int32Array {
+  return Int32Array.from({ length: rows * cols }, (_, i) => {
+    const [row, col] = [Math.floor(i / cols), i % cols];
+    const [line, inLine] = major === 'rows' ? [row, col] : [col, row];
+    return (at + line * stride) * vector + inLine;
+  });
 }
 
 /** `fetch`: global memory is read, to be kept. `stage`: what was fetched goes into workgroup memory. */
@@ -199,30 +220,29 @@ export class Thread {
     this.#record(array, 'write', at, cells, vector);
   }
 
-  /** With all lanes of the subgroup: a matrix of rows that lie `stride` indices apart, from index `at` on. */
-  readMatrix(array: string, at: number, rows: number, cols: number, stride: number): Int32Array {
-    const cells = this.#matrixPlaces(array, at, rows, cols, stride).map(
-      place => this.#machine.contents[array][place],
-    );
-    this.#record(array, 'read', at, cells, rows * cols, { rows, cols, stride });
+  /** With all lanes of the subgroup: a matrix whose rows, or columns, lie `stride` indices apart, from index `at` on. */
+  readMatrix(
+    array: string,
+    at: number,
+    rows: number,
+    cols: number,
+    stride: number,
+    major: MatrixAccess['major'] = 'rows',
+  ): Int32Array {
+    const matrix = { rows, cols, stride, major };
+    const { vector } = this.#machine.mapping.arrays[array];
+    const cells = placesIn(matrix, at, vector).map(place => this.#machine.contents[array][place]);
+    this.#record(array, 'read', at, cells, rows * cols, matrix);
     return cells;
   }
 
   writeMatrix(array: string, at: number, cells: Int32Array, cols: number, stride: number): void {
-    const rows = cells.length / cols;
-    const places = this.#matrixPlaces(array, at, rows, cols, stride);
-    places.forEach((place, i) => {
+    const matrix = { rows: cells.length / cols, cols, stride, major: 'rows' } as const;
+    const { vector } = this.#machine.mapping.arrays[array];
+    placesIn(matrix, at, vector).forEach((place, i) => {
       this.#machine.contents[array][place] = cells[i];
     });
-    this.#record(array, 'write', at, cells, rows * cols, { rows, cols, stride });
-  }
-
-  #matrixPlaces(array: string, at: number, rows: number, cols: number, stride: number): Int32Array {
-    const { vector } = this.#machine.mapping.arrays[array];
-    return Int32Array.from(
-      { length: rows * cols },
-      (_, i) => (at + Math.floor(i / cols) * stride) * vector + (i % cols),
-    );
+    this.#record(array, 'write', at, cells, cells.length, matrix);
   }
 
   /** c += a·b */
@@ -248,7 +268,7 @@ export class Thread {
     at: number,
     cells: ArrayLike<number>,
     width: number,
-    matrix?: Instruction['matrix'],
+    matrix?: MatrixAccess,
   ): void {
     const { instructions } = this.#machine.steps[this.#step];
     const { threads } = this.#machine.mapping;

@@ -54,8 +54,8 @@ function global(
 ): string {
   const { mapping } = traced;
   const [first] = done;
-  const { operand, vector, transposed, bytes } = mapping.arrays[first.array];
-  const name = transposed ? `${operand}ᵀ` : operand;
+  const { operand, vector, transposed, cell, bytes } = mapping.arrays[first.array];
+  const name = cell ? `packed ${operand}` : transposed ? `${operand}ᵀ` : operand;
   const pattern = patternOf(first);
   const numbers = plural(
     first.places,
