@@ -8,18 +8,15 @@
  * loses nothing. And matrix units truncate while they add: so the sums are moved into f32 registers now and then.
  * Its result is held to what a plain f32 kernel may err by. After Ootomo and Yokota, 2022.
  *
+ * The parts hold 22 of an f32's 24 bits, and the product of the low parts is left out: a single product may be off by 12
+ * units of 2^-24, more than a plain f32 kernel is. Such errors have random signs and hide behind the rounding of a
+ * sum of 16 and more; the kernel rejects shorter ones.
+ *
  * It is the library's kernel: ../kernels/split-f32.ts. Scaling and splitting are part of the rung's time, since every product pays
  * for them.
  */
-import { splitF32 as kernel } from '../kernels/split-f32.ts';
-import { fromKernel, ofSubgroups, tileOf } from './from-kernel.ts';
-
-/**
- * The parts hold 22 of an f32's 24 bits, and the product of the low parts is left out: a single product may be off by 12
- * units of 2^-24, more than a plain f32 kernel is. Such errors have random signs and hide behind the rounding of a
- * sum of 16 and more.
- */
-const LEAST_K = 16;
+import { splitF32 as kernel, tileFor } from '../kernels/split-f32.ts';
+import { fromKernel, ofMatrices } from './from-kernel.ts';
 
 export const splitF32 = fromKernel({
   rung: '11',
@@ -27,9 +24,5 @@ export const splitF32 = fromKernel({
   idea: 'f32 in two f16 parts, three products for one',
   kernel,
   inputs: 'f32',
-  refuses: ({ k }) =>
-    k < LEAST_K
-      ? `k is ${k}, and two f16 parts are as good as f32 only in sums of ${LEAST_K} and more`
-      : null,
-  detail: (params, profile) => `f16→f32 thrice, ${tileOf(params)}, ${ofSubgroups(params, profile)}`,
+  detail: (...chosen) => ofMatrices(tileFor(...chosen), ' thrice'),
 });

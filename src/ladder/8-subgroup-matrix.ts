@@ -16,7 +16,7 @@ import {
   SUBGROUP_MATRIX_FEATURE,
   SUBGROUP_SIZE_ENABLE,
 } from '../wgsl/experimental.ts';
-import { type Rung, shapeUniform } from './rung.ts';
+import { matrixName, type Rung, shapeUniform } from './rung.ts';
 
 /** Subgroups along each side of the workgroup's tile, and result matrices along each side of a subgroup's. */
 export const GRID = 2;
@@ -193,7 +193,7 @@ export const subgroupMatrix: Rung = {
       result,
       arithmetic: result === 'f16' ? 'f16' : 'matrix-f32',
       preparation: 'beside',
-      detail: `${config.componentType}→${result} ${config.M}×${config.N}×${config.K}, ${lanes} lanes`,
+      detail: `${matrixName(config)}, ${lanes} lanes`,
       passes: [
         {
           label: 'subgroup-matrix',

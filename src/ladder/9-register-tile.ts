@@ -2,10 +2,12 @@
  * Rung 9, register tile: rung 6 grown until the f32 units, and not workgroup memory, set the pace.
  *
  * A 4×4 block reads eight numbers from workgroup memory for 16 multiply-adds, and a GPU can multiply several times
- * faster than it reads. A block of 16×8 reads 24 for 128. That needs 128 registers for the sums alone, so fewer threads
+ * faster than it reads. A block of 8×16 reads 24 for 128. That needs 128 registers for the sums alone, so fewer threads
  * fit on the GPU to hide each other's waiting for memory: instead, each thread fetches its part of the next tiles
- * into registers before it multiplies the present ones, and the wait passes while it works. A is turned 4×4 in registers
- * on its way into workgroup memory, so that both operands are read in whole vec4s.
+ * into registers before it multiplies the present ones, and the wait passes while it works. For large products A and B
+ * are packed first, in the order in which the tiles take them, so that the way in is nothing but loads and stores of
+ * vec4s; for others A is turned 4×4 in registers on its way. Packing is part of the rung's time, since every product
+ * pays for it.
  *
  * From here on the rungs are the library's own kernels: ../kernels/register-tile.ts has the mapping and the WGSL. A
  * device with little room, and a small product, get smaller tiles.
@@ -16,8 +18,8 @@ import { fromKernel, tileOf } from './from-kernel.ts';
 export const registerTile = fromKernel({
   rung: '9',
   id: 'register-tile',
-  idea: 'up to 16×8 cells a thread, tiles fetched early',
+  idea: 'up to 8×16 cells a thread, tiles fetched early',
   kernel,
   inputs: 'f32',
-  detail: params => `${tileOf(params)}, ${params.tm}×${params.tn} cells a thread`,
+  detail: (_problem, _profile, params) => `${tileOf(params)}, ${params.tm}×${params.tn} cells a thread`,
 });

@@ -4,31 +4,30 @@
  */
 import type { Kernel, Params } from '../kernels/kernel.ts';
 import { normalize, type Problem } from '../problem.ts';
-import { type Profile, subgroupSizeFor } from '../profile.ts';
+import type { Profile } from '../profile.ts';
 import { brokenLimit } from '../program.ts';
-import type { Rung, RungProgram, Shape } from './rung.ts';
+import type { MatrixTile } from '../wgsl/matrix-layout.ts';
+import { matrixName, type Rung, type RungProgram, type Shape } from './rung.ts';
 
 export interface KernelRung extends Pick<Rung, 'rung' | 'id' | 'idea'> {
   readonly kernel: Kernel;
   /** What A and B hold; C is always f32. */
   readonly inputs: RungProgram['inputs'];
-  /** Why a shape is not for this rung, or null. */
-  refuses?(shape: Shape): string | null;
   /** The row's words for the parameters that the kernel took on this device. */
-  detail(params: Params, profile: Profile): string;
+  detail(problem: Problem, profile: Profile, params: Params): string;
 }
 
 /** A shape that is nothing special, to ask what a device lacks. */
 const USUAL: Shape = { m: 64, n: 64, k: 64 };
 
-export function fromKernel({ kernel, inputs, detail, refuses, ...named }: KernelRung): Rung {
+export function fromKernel({ kernel, inputs, detail, ...named }: KernelRung): Rung {
   const problemOf = (shape: Shape) => normalize({ ...shape, type: inputs, cType: 'f32' });
   return {
     ...named,
     m4: null,
     missing: (profile, shape = USUAL) => {
       const problem = problemOf(shape);
-      const reason = refuses?.(shape) ?? kernel.rejects(problem, profile);
+      const reason = kernel.rejects(problem, profile);
       if (reason !== null) return reason;
       return kernel.candidates(problem, profile).length > 0
         ? null
@@ -42,7 +41,7 @@ export function fromKernel({ kernel, inputs, detail, refuses, ...named }: Kernel
         inputs,
         result: 'f32',
         arithmetic: kernel.arithmetic(problem),
-        detail: detail(params, profile),
+        detail: detail(problem, profile, params),
         preparation: 'within',
       };
     },
@@ -62,9 +61,6 @@ function firstThatFits(kernel: Kernel, problem: Problem, profile: Profile) {
 /** The tile of C that a workgroup makes, and its step along K. */
 export const tileOf = ({ bm, bn, bk }: Params): string => `tiles of ${bm}×${bn}×${bk}`;
 
-/** The cells of C that a subgroup makes, and its lanes. */
-export function ofSubgroups({ sm, sn }: Params, profile: Profile): string {
-  const subgroup = subgroupSizeFor(profile);
-  const lanes = 'size' in subgroup ? `, ${subgroup.size} lanes` : '';
-  return `${sm}×${sn} cells a subgroup${lanes}`;
-}
+/** The matrices that are multiplied, the tile, the cells of C that a subgroup makes, and its lanes. */
+export const ofMatrices = (tile: MatrixTile, times = ''): string =>
+  `${matrixName(tile.config)}${times}, ${tileOf({ bm: tile.bm, bn: tile.bn, bk: tile.bk })}, ${tile.sm}×${tile.sn} cells a subgroup, ${tile.lanes} lanes`;

@@ -3,6 +3,6 @@
  *
  * @module webgemm/ladder
  */
-export { type Climb, type ClimbOptions, climb, type Phase, type RungResult } from './climb.ts';
+export { type Climb, type ClimbOptions, climb, type PassTime, type Phase, type RungResult } from './climb.ts';
 export type { Rung, RungProgram, Shape } from './rung.ts';
 export { findRungs, RUNGS } from './rungs.ts';

@@ -1,5 +1,5 @@
 import type { Arithmetic } from '../measure/tolerance.ts';
-import type { Profile } from '../profile.ts';
+import type { MatrixConfig, Profile } from '../profile.ts';
 import type { Program } from '../program.ts';
 
 /** C = A·B with A of m×k, B of k×n and C of m×n, all in row order. */
@@ -42,6 +42,10 @@ export interface Rung {
 
 /** The contents of the uniform `Shape { m, n, k }` that every rung reads. */
 export const shapeUniform = ({ m, n, k }: Shape): Uint32Array => Uint32Array.of(m, n, k);
+
+/** The matrices that the units multiply, for a rung's row: their types and shape. */
+export const matrixName = ({ componentType, resultComponentType, M, N, K }: MatrixConfig): string =>
+  `${componentType}→${resultComponentType} ${M}×${N}×${K}`;
 
 /** What the f32 rungs share: they run on every device, f32 in and f32 out. */
 export const plainF32 = {

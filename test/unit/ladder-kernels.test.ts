@@ -53,9 +53,13 @@ describe('the rungs are the kernels as the library would run them', () => {
 describe('a rung says what it takes from the device', () => {
   test.each([
     ['rung 9', registerTile, /^tiles of \d+×\d+×\d+, \d+×\d+ cells a thread$/],
-    ['rung 10', tensorF16, /^f16→f32, tiles of \d+×\d+×\d+, \d+×\d+ cells a subgroup, 32 lanes$/],
-    ['rung 11', splitF32, /^f16→f32 thrice, tiles of \d+×\d+×\d+, \d+×\d+ cells a subgroup, 32 lanes$/],
+    ['rung 10', tensorF16, /^f16→f32 16×16×16, tiles of \d+×\d+×\d+, \d+×\d+ cells a subgroup, 32 lanes$/],
+    ['rung 11', splitF32, /^f16→f32 16×16×16 thrice, tiles of .*, \d+×\d+ cells a subgroup, 32 lanes$/],
   ])('%s', (_, rung, detail) => expect(rung.build(shape, NVIDIA).detail).toMatch(detail));
+
+  test('Apple multiplies f16 as f32', () => {
+    expect(tensorF16.build(shape, APPLE).detail).toMatch(/^f32→f32 8×8×8, tiles of /);
+  });
 });
 
 describe('a rung says what the device lacks', () => {
@@ -96,6 +100,11 @@ describe('a rung says what the device lacks', () => {
       'no tile fits the matrices of the device',
     ],
   ])('%s', (_, rung, profile, reason) => expect(rung.missing(profile)).toBe(reason));
+
+  test.each([1, 15])('11 in sums of %s', k => {
+    expect(splitF32.missing(NVIDIA, { m: 64, n: 64, k })).toMatch(new RegExp(`^k is ${k}: below 16`));
+    expect(splitF32.missing(NVIDIA, { m: 64, n: 64, k: 16 })).toBeNull();
+  });
 
   test('and a device with too little workgroup memory for any tile is told the limit', () => {
     const profile = { ...NVIDIA, limits: { ...NVIDIA.limits, maxComputeWorkgroupStorageSize: 1024 } };

@@ -68,7 +68,7 @@ export const WORDS: Readonly<Record<string, Words>> = {
       'Each subgroup loads four small matrices to multiply four pairs, so it waits for workgroup memory most of the time.',
   },
   'register-tile': {
-    does: 'The blocks grow up to 16×8 cells a thread, all in registers. While a step is multiplied, the thread already fetches its part of the next tiles.',
+    does: 'The blocks grow up to 8×16 cells a thread, all in registers. While a step is multiplied, the thread already fetches its part of the next tiles.',
     gains:
       '24 numbers read serve 128 multiply-adds, so the arithmetic itself sets the pace; and the wait for storage passes during work.',
     lacks:
