@@ -44,6 +44,13 @@ export function scalesPass({ name, operand, lines, length, batch, first }: Scale
   };
 }
 
+/** WGSL: the uniforms `linesA` and `linesB`, where the lines of an operand and their scales lie. */
+export const LINES = /* wgsl */ `struct Lines {
+  lines: u32, length: u32, copies: u32,
+  ld: u32, offset: u32, stride: u32,
+  first: u32,                        // scale
+}`;
+
 /** Loads that are under way at once. */
 const AT_ONCE = 8;
 
@@ -51,7 +58,7 @@ const wgsl = (along: boolean, linesAtOnce: number) => /* wgsl */ `
 const LINES = ${linesAtOnce}u;
 const SHARE = 256 / LINES;            // threads to a line
 
-struct Lines { lines: u32, length: u32, copies: u32, ld: u32, offset: u32, stride: u32, first: u32 }
+${LINES}
 
 @group(0) @binding(0) var<uniform> data: Lines;
 @group(0) @binding(1) var<storage, read> elements: array<f32>;

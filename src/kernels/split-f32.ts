@@ -11,9 +11,9 @@
  * out as a plain f32 kernel's do.
  */
 import { GemmError } from '../errors.ts';
-import { type Operand, operations, type Problem } from '../problem.ts';
+import { operations, type Problem } from '../problem.ts';
 import { type Profile, subgroupSizeFor } from '../profile.ts';
-import { ceilDiv, foldGrid, type Program, reads } from '../program.ts';
+import { ceilDiv, foldGrid, type Program, reads, uniform } from '../program.ts';
 import { SUBGROUP_MATRIX_FEATURE } from '../wgsl/experimental.ts';
 import { frame, tileOf } from '../wgsl/frame.ts';
 import {
@@ -28,7 +28,7 @@ import { matrixEnable, matrixTile } from '../wgsl/matrix-tile.ts';
 import { estimateMs } from './cost.ts';
 import type { Kernel, Params } from './kernel.ts';
 import { pack } from './pack.ts';
-import { scalesPass } from './scales.ts';
+import { LINES, scalesPass } from './scales.ts';
 
 /** Tiles, and the share of the matrix units' rate that each reaches at 4096³ (an H200; docs/performance.md). */
 const TILES = [
@@ -130,7 +130,10 @@ export const splitF32: Kernel = {
             storeScaled(problem, bindings.length),
             matrixTile(tile),
           ].join(''),
-          bindings: [...bindings, reads('scales'), reads('a'), reads('b')],
+          bindings: [
+            ...bindings,
+            ...[uniform('linesA'), uniform('linesB'), reads('scales'), reads('a'), reads('b')],
+          ],
           workgroups: foldGrid(ceilDiv(m, tile.bm) * ceilDiv(n, tile.bn) * batch),
           threads: threads(tile),
           workgroupMemory: workgroupMemory(tile),
@@ -186,23 +189,32 @@ export function tileFor({ k }: Problem, profile: Profile, params: Params): Matri
   };
 }
 
-/** WGSL: takes the scales off a sum, or computes it anew where its row or column is marked. */
-const storeScaled = ({ a, b, k, batch }: Problem, binding: number) => {
-  // Of a single product the strides say nothing, and left out of the source they cost no pipeline of their own.
-  const stride = (operand: Operand) => (batch > 1 ? operand.stride : 0);
-  return /* wgsl */ `
-@group(0) @binding(${binding}) var<storage, read> scales: array<f32>;
-@group(0) @binding(${binding + 1}) var<storage, read> originalA: array<f32>;
-@group(0) @binding(${binding + 2}) var<storage, read> originalB: array<f32>;
+/**
+ * WGSL: takes the scales off a sum, or computes it anew where its row or column is marked. Sizes are read and not written
+ * out, so that products of many sizes share a pipeline.
+ */
+const storeScaled = ({ a, b }: Problem, binding: number) => /* wgsl */ `
+${LINES}
+
+@group(0) @binding(${binding}) var<uniform> linesA: Lines;
+@group(0) @binding(${binding + 1}) var<uniform> linesB: Lines;
+@group(0) @binding(${binding + 2}) var<storage, read> scales: array<f32>;
+@group(0) @binding(${binding + 3}) var<storage, read> originalA: array<f32>;
+@group(0) @binding(${binding + 4}) var<storage, read> originalB: array<f32>;
 
 fn plainSum(batch: u32, row: u32, col: u32) -> f32 {
-  let fromA = ${a.offset}u + batch * ${stride(a)}u + row * ${a.trans ? 1 : a.ld}u;
-  let fromB = ${b.offset}u + batch * ${stride(b)}u + col * ${b.trans ? b.ld : 1}u;
+  let fromA = linesA.offset + batch * linesA.stride + row * ${a.trans ? '1' : 'linesA.ld'};
+  let fromB = linesB.offset + batch * linesB.stride + col * ${b.trans ? 'linesB.ld' : '1'};
   var sum = 0.0;
-  for (var k = 0u; k < ${k}u; k++) {
-    sum += originalA[fromA + k * ${a.trans ? a.ld : 1}u] * originalB[fromB + k * ${b.trans ? 1 : b.ld}u];
+  for (var k = 0u; k < params.k; k++) {
+    sum += originalA[fromA + k * ${a.trans ? 'linesA.ld' : '1'}] * originalB[fromB + k * ${b.trans ? '1' : 'linesB.ld'}];
   }
   return sum;
+}
+
+// One copy of an operand serves the whole batch, or each product has its own.
+fn scaleOf(lines: Lines, batch: u32, line: u32) -> f32 {
+  return scales[lines.first + min(batch, lines.copies - 1) * lines.lines + line];
 }
 
 // 1 / scale, exactly.
@@ -210,8 +222,8 @@ fn inverse(scale: f32) -> f32 { return bitcast<f32>((254u << 23) - bitcast<u32>(
 
 fn storeScaled(batch: u32, row: u32, col: u32, sum: f32) {
   if (row >= params.m || col >= params.n) { return; }
-  let scaleA = scales[${a.stride === 0 ? '' : 'batch * params.m + '}row];
-  let scaleB = scales[${a.stride === 0 ? 'params.m' : 'params.batch * params.m'} + ${b.stride === 0 ? '' : 'batch * params.n + '}col];
+  let scaleA = scaleOf(linesA, batch, row);
+  let scaleB = scaleOf(linesB, batch, col);
   // The smaller factor first: the other way round, the product could overflow on its way.
   let one = inverse(scaleA);
   let other = inverse(scaleB);
@@ -220,4 +232,3 @@ fn storeScaled(batch: u32, row: u32, col: u32, sum: f32) {
   storeC(batch, row, col, value);
 }
 `;
-};

@@ -54,18 +54,31 @@ fn tileOf(group: vec3u, groups: vec3u) -> Tile {
   );
 }
 
-@group(0) @binding(4) var<storage, read> scales: array<f32>;
-@group(0) @binding(5) var<storage, read> originalA: array<f32>;
-@group(0) @binding(6) var<storage, read> originalB: array<f32>;
+struct Lines {
+  lines: u32, length: u32, copies: u32,
+  ld: u32, offset: u32, stride: u32,
+  first: u32,                        // scale
+}
+
+@group(0) @binding(4) var<uniform> linesA: Lines;
+@group(0) @binding(5) var<uniform> linesB: Lines;
+@group(0) @binding(6) var<storage, read> scales: array<f32>;
+@group(0) @binding(7) var<storage, read> originalA: array<f32>;
+@group(0) @binding(8) var<storage, read> originalB: array<f32>;
 
 fn plainSum(batch: u32, row: u32, col: u32) -> f32 {
-  let fromA = 0u + batch * 0u + row * 512u;
-  let fromB = 0u + batch * 0u + col * 1u;
+  let fromA = linesA.offset + batch * linesA.stride + row * linesA.ld;
+  let fromB = linesB.offset + batch * linesB.stride + col * 1;
   var sum = 0.0;
-  for (var k = 0u; k < 512u; k++) {
-    sum += originalA[fromA + k * 1u] * originalB[fromB + k * 512u];
+  for (var k = 0u; k < params.k; k++) {
+    sum += originalA[fromA + k * 1] * originalB[fromB + k * linesB.ld];
   }
   return sum;
+}
+
+// One copy of an operand serves the whole batch, or each product has its own.
+fn scaleOf(lines: Lines, batch: u32, line: u32) -> f32 {
+  return scales[lines.first + min(batch, lines.copies - 1) * lines.lines + line];
 }
 
 // 1 / scale, exactly.
@@ -73,8 +86,8 @@ fn inverse(scale: f32) -> f32 { return bitcast<f32>((254u << 23) - bitcast<u32>(
 
 fn storeScaled(batch: u32, row: u32, col: u32, sum: f32) {
   if (row >= params.m || col >= params.n) { return; }
-  let scaleA = scales[batch * params.m + row];
-  let scaleB = scales[params.batch * params.m + batch * params.n + col];
+  let scaleA = scaleOf(linesA, batch, row);
+  let scaleB = scaleOf(linesB, batch, col);
   // The smaller factor first: the other way round, the product could overflow on its way.
   let one = inverse(scaleA);
   let other = inverse(scaleB);
