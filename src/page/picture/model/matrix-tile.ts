@@ -43,7 +43,10 @@ export function matrixTile(shape: Shape, tile: MatrixTile): Mapping {
       b: { ...b, vector: word, line: shape.n / word, ...blocks('B', tile.b, bn) },
       c,
       memoryA: { ...memory('A', slicesA, sliceA, inputs), drawn: strideA * word },
-      memoryB: { ...memory('B', slicesB, sliceB, inputs), drawn: strideB * word },
+      memoryB: {
+        ...memory('B', slicesB, sliceB, { ...inputs, transposed: tile.b.kind === 'blocked' }),
+        drawn: strideB * word,
+      },
     },
     tile: { m: bm, n: bn, k: bk },
     *main(t) {
