@@ -4,12 +4,13 @@
  *
  *   node gpu-machine.mjs --out record.json [--budget SECONDS] [--machine WORD] [--adapter NAME] [--shapes LIST]
  *     [--parts ceilings,ours,unflagged,ladder,peers] [--ladder SIZE] [--peers all | tensorflow,jax,…] [--cublas FILE]
- *     [--merge RECORD]
+ *     [--ladder-record FILE] [--merge RECORD]
  *
  * bench/pack-peers.sh makes gpu-machine.mjs and puts beside it what the peers need. --cublas takes the lines of JSON
  * that the vendor's library was timed with on the same machine. Work is ordered by importance; what the budget (520
  * seconds if left out) has no room for is left out, and the record says so. What was left out can be measured in another
- * run on the machine, with --parts, and --merge takes what an earlier record has into the new one.
+ * run on the machine, with --parts, and --merge takes what an earlier record has into the new one; --ladder-record takes
+ * the rungs of a record that `webgemm ladder --json` made there.
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -19,9 +20,11 @@ import type { Peer } from '../src/bench/peer.ts';
 import { type BenchRecord, type BenchResult, benchRecord, blankResult } from '../src/bench/record.ts';
 import { bench } from '../src/bench/run.ts';
 import { createGemm } from '../src/gemm.ts';
-import { climb } from '../src/ladder/climb.ts';
+import { climb, type RungResult } from '../src/ladder/climb.ts';
+import type { LadderRecord } from '../src/ladder/record.ts';
+import type { Shape } from '../src/ladder/rung.ts';
 import { RUNGS } from '../src/ladder/rungs.ts';
-import { createTimer } from '../src/measure/timer.ts';
+import { createTimer, type Timer } from '../src/measure/timer.ts';
 import { OutputFile } from '../src/node/cli/output.ts';
 import { type OpenGpu, openGpu } from '../src/node/gpu.ts';
 import type { Profile } from '../src/profile.ts';
@@ -49,6 +52,7 @@ const { values } = parseArgs({
     peers: { type: 'string' },
     parts: { type: 'string', default: 'ceilings,ours,unflagged,ladder,peers' },
     cublas: { type: 'string' },
+    'ladder-record': { type: 'string' },
     merge: { type: 'string' },
   },
 });
@@ -59,6 +63,7 @@ const before: BenchRecord | null = values.merge ? JSON.parse(readFileSync(values
 const results: BenchResult[] = [
   ...(before?.results.filter(isKept) ?? []),
   ...(values.cublas ? readCublas(readFileSync(values.cublas, 'utf8')) : []),
+  ...(values['ladder-record'] ? readLadder(values['ladder-record']) : []),
 ];
 const versions: Record<string, string> = {
   ...before?.versions,
@@ -103,13 +108,7 @@ async function run({ device, profile, runtime, gpu }: OpenGpu): Promise<void> {
     const { m, n, k } = { m: size, n: size, k: size };
     const { minTime } = times;
     const { rungs, timer } = await climb(device, { shape: { m, n, k }, rungs: RUNGS, profile, minTime });
-    save(
-      ...rungs.map(({ id, gflops, ms, spread, relErr, worst, reason }) => ({
-        ...{ ...blankResult('ladder', id), dtype: 'f32' as const, shape: [m, n, k] as const },
-        ...{ ms, spread, relErr, worst, tflops: gflops === null ? null : gflops / 1000 },
-        ...{ timer: timer.kind, robustness: true, failure: reason },
-      })),
-    );
+    save(...ladderRows({ m, n, k }, rungs, timer.kind));
   });
   if (values.peers !== undefined) {
     await step('peers', async () => {
@@ -205,4 +204,19 @@ function lineOf({
   return [group, name, what, dtype, accuracy, kernel, figure, relErr?.toExponential(1), failure]
     .filter(Boolean)
     .join('  ');
+}
+
+/** The rungs of a climb as rows of this record. */
+function ladderRows({ m, n, k }: Shape, rungs: readonly RungResult[], timer: Timer['kind']): BenchResult[] {
+  return rungs.map(({ id, gflops, ms, spread, relErr, worst, reason }) => ({
+    ...{ ...blankResult('ladder', id), dtype: 'f32' as const, shape: [m, n, k] as const },
+    ...{ ms, spread, relErr, worst, tflops: gflops === null ? null : gflops / 1000 },
+    ...{ timer, robustness: true, failure: reason },
+  }));
+}
+
+/** What `webgemm ladder --json` printed on this machine. */
+function readLadder(file: string): BenchResult[] {
+  const { problem, rungs, timer }: LadderRecord = JSON.parse(readFileSync(file, 'utf8'));
+  return ladderRows(problem, rungs, timer.kind);
 }

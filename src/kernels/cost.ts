@@ -23,7 +23,7 @@ export interface Cost {
   readonly efficiency: number;
   /** Bytes through device memory. */
   readonly bytes: number;
-  /** Threads of the grid. */
+  /** Threads of the grid; with matrix units, where half as many fill a device, count each twice. */
   readonly threads: number;
   readonly dispatches: number;
 }

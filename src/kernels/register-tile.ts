@@ -30,8 +30,10 @@ const TILES = [
   { bm: 128, bn: 64, bk: 16, tm: 8, tn: 8, pack: 1, efficiency: 0.97 },
   { bm: 64, bn: 64, bk: 16, tm: 8, tn: 8, pack: 1, efficiency: 0.94 },
   { bm: 128, bn: 128, bk: 16, tm: 16, tn: 8, pack: 0, efficiency: 0.8 },
+  { bm: 64, bn: 128, bk: 16, tm: 8, tn: 8, pack: 0, efficiency: 0.66 },
   { bm: 128, bn: 64, bk: 16, tm: 8, tn: 4, pack: 0, efficiency: 0.64 },
   { bm: 64, bn: 64, bk: 16, tm: 4, tn: 4, pack: 0, efficiency: 0.52 },
+  { bm: 32, bn: 128, bk: 16, tm: 4, tn: 8, pack: 0, efficiency: 0.5 },
   { bm: 32, bn: 32, bk: 16, tm: 4, tn: 4, pack: 0, efficiency: 0.35 },
 ] as const;
 
@@ -46,13 +48,13 @@ export const registerTile: Kernel = {
   candidates(problem, profile) {
     const most = profile.software ? SOFTWARE_CELLS : Number.POSITIVE_INFINITY;
     return TILES.filter(({ tm, tn, pack }) => tm * tn <= most && !(pack && isInteger(problem.a.type)))
-      .map(({ efficiency: _, ...tile }) => ({ ...tile, slices: 1 }))
+      .flatMap(({ efficiency: _, ...tile }) => slicesFor(problem, tile).map(slices => ({ ...tile, slices })))
       .sort((x, y) => this.estimate(problem, profile, x) - this.estimate(problem, profile, y));
   },
   space(problem, profile) {
     return this.candidates(problem, profile)
       .flatMap(tile => (tile.pack ? [tile] : [8, 16].map(bk => ({ ...tile, bk }))))
-      .flatMap(tile => [1, 2, 4, 8].map(slices => ({ ...tile, slices })));
+      .flatMap(tile => [1, 2, 4, 8, 16].map(slices => ({ ...tile, slices })));
   },
   estimate(problem, _, { bm, bn, bk, tm, tn, slices, pack: packs = 0 }) {
     const tiles = tilesOf(problem, bm, bn);
@@ -62,12 +64,14 @@ export const registerTile: Kernel = {
     const elements = problem.batch * problem.k * (problem.m + problem.n);
     const own = BYTES[problem.a.type];
     return estimateMs({
-      operations: 2 * tiles * bm * bn * problem.k,
+      operations: (slices > 1 ? SLICED : 1) * 2 * tiles * bm * bn * problem.k,
       unit: 'fma',
       efficiency: known?.efficiency ?? 0.5,
       bytes:
         operations(problem) * (1 / bm + 1 / bn) * 0.5 * (packs ? BYTES.f32 : own) +
-        (packs ? elements * (own + BYTES.f32) : 0),
+        (packs ? elements * (own + BYTES.f32) : 0) +
+        // Partial sums are written and read.
+        (slices > 1 ? 2 * slices * problem.batch * problem.m * problem.n * BYTES.f32 : 0),
       threads: tiles * slices * ((bm / tm) * (bn / tn)),
       dispatches: (packs ? 3 : 1) + (slices > 1 ? 1 : 0),
     });
@@ -109,6 +113,19 @@ function checkFit({ a }: Problem, { bm, bn, bk, tm, tn, pack: packs }: Params): 
   if (packs && isInteger(a.type)) {
     throw new GemmError('invalid-argument', `register-tile packs f32 and f16, not ${a.type}`);
   }
+}
+
+/** How much longer sums in slices of K take beside adding them up (an H200, sizes from 1024). */
+const SLICED = 1.3;
+
+/** Threads that keep a large GPU busy. */
+const BUSY = 64 * 1024;
+
+/** One, and where that leaves a large GPU idle, as many slices of K as fill it and are worth adding up. */
+function slicesFor(problem: Problem, tile: Omit<Params, 'slices'>): readonly number[] {
+  const idle = BUSY / (tilesOf(problem, tile.bm, tile.bn) * threadsOf(tile));
+  const slices = 2 ** Math.floor(Math.log2(Math.min(16, Math.max(1, idle), Math.max(1, problem.k / 256))));
+  return slices > 1 ? [1, slices] : [1];
 }
 
 const tilesOf = ({ m, n, batch }: Problem, bm: number, bn: number) => ceilDiv(m, bm) * ceilDiv(n, bn) * batch;

@@ -37,6 +37,9 @@ const TILES = [
   { bm: 32, bn: 32, bk: 16, sm: 16, sn: 16, prefetch: 0, efficiency: 0.15 },
 ] as const;
 
+/** K in whose time a tile is begun and its results are stored. */
+const START_AND_END = 192;
+
 /** K from which on it is no less accurate than plain f32: a single product may be off by more. */
 const SHORTEST = 16;
 
@@ -77,12 +80,12 @@ export const splitF32: Kernel = {
     const { m, n, k, batch } = problem;
     const tiles = ceilDiv(m, tile.bm) * ceilDiv(n, tile.bn) * batch;
     return estimateMs({
-      operations: 3 * 2 * tiles * tile.bm * tile.bn * k,
+      operations: 3 * 2 * tiles * tile.bm * tile.bn * (k + START_AND_END),
       unit: 'matrix',
       efficiency: TILES.find(({ bm, bn }) => bm === tile.bm && bn === tile.bn)?.efficiency ?? 0.3,
       // The scales read the operands, the split reads them again and writes as much.
       bytes: operations(problem) * (1 / tile.bm + 1 / tile.bn) * 0.5 + 12 * batch * (m * k + k * n),
-      threads: tiles * threads(tile),
+      threads: 2 * tiles * threads(tile),
       dispatches: 5,
     });
   },

@@ -77,14 +77,14 @@ export const subgroupMatrix: Kernel = {
       packs[i].packed ? 2 * bytes : 0,
     );
     return estimateMs({
-      operations: 2 * tiles * tile.bm * tile.bn * k,
+      operations: 2 * tiles * tile.bm * tile.bn * (k + START_AND_END),
       unit: isInteger(a.type) ? 'dot' : 'matrix',
       efficiency: known?.efficiency ?? 0.3,
       // Of the tiles' traffic half is taken to come from the L2 cache.
       bytes:
         0.5 * operations(problem) * (1 / tile.bm + 1 / tile.bn) * BYTES[a.type] +
         batch * (packed[0] + packed[1]),
-      threads: tiles * threads(tile),
+      threads: 2 * tiles * threads(tile),
       dispatches: 1 + packs.filter(piece => piece.packed).length,
     });
   },
@@ -150,6 +150,9 @@ const TILES = [
   { bm: 64, bn: 64, bk: 32, sm: 32, sn: 32, prefetch: 0, slices: 1, pack: 0, efficiency: 0.27 },
   { bm: 32, bn: 32, bk: 32, sm: 16, sn: 16, prefetch: 0, slices: 1, pack: 0, efficiency: 0.15 },
 ] as const;
+
+/** K in whose time a tile is begun and its results are stored. */
+const START_AND_END = 64;
 
 /** Cells a subgroup that a software GPU's compiler can take. */
 const SOFTWARE_CELLS = 16 * 16;

@@ -50,7 +50,8 @@ export function fromKernel({ kernel, inputs, detail, ...named }: KernelRung): Ru
 
 /** The kernel's best guess that the device has room for; where there is none, its last, whose broken limit is told. */
 function firstThatFits(kernel: Kernel, problem: Problem, profile: Profile) {
-  const candidates = kernel.candidates(problem, profile);
+  // Cutting K into slices is another idea, and ends with adding them up; a rung ends with the pass that multiplies.
+  const candidates = kernel.candidates(problem, profile).filter(({ slices = 1 }) => slices === 1);
   for (const [index, params] of candidates.entries()) {
     const program = kernel.build(problem, profile, params);
     if (brokenLimit(program, profile) === null || index === candidates.length - 1) return { params, program };

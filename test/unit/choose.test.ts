@@ -121,8 +121,8 @@ test('which kernel is chosen', () => {
     tiny batch → gemv: all
     f16 1024 → none: plain, phone, swiftshader; register-tile: mali, adreno, intel-range, amd-32, lavapipe-25; subgroup-matrix: intel, apple, nvidia, nvidia-16k, amd-64, lavapipe-26, huge
     f16 to f32, gelu → none: plain, phone, swiftshader; register-tile: mali, adreno, intel-range, amd-32, lavapipe-25; subgroup-matrix: intel, apple, nvidia, nvidia-16k, amd-64, lavapipe-26, huge
-    i8 1024 → register-tile: plain, mali, intel-range, apple, amd-64, swiftshader, lavapipe-25, lavapipe-26; dot-i8: phone, adreno, nvidia, amd-32, huge; subgroup-matrix: intel, nvidia-16k
-    u8 odd → plain: all
+    i8 1024 → register-tile: plain, mali, intel-range, apple, amd-64, swiftshader, lavapipe-25; dot-i8: phone, adreno, amd-32; subgroup-matrix: intel, nvidia, nvidia-16k, lavapipe-26, huge
+    u8 odd → plain: plain, phone, mali, adreno, intel, intel-range, apple, amd-32, amd-64, swiftshader, lavapipe-25, lavapipe-26; subgroup-matrix: nvidia, nvidia-16k, huge
     f16 times f32 → none: plain, phone, swiftshader; split-k: mali, adreno, intel, intel-range, nvidia, nvidia-16k, amd-32, amd-64, lavapipe-25, lavapipe-26, huge; subgroup-matrix: apple"
   `);
 });

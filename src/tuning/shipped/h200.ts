@@ -1,0 +1,81 @@
+// Written by scripts/shipped.ts from bench/records/tuning-h200*.json: nvidia-h200, 2026-11-30.
+import type { ShippedTable } from '../shipped.ts';
+
+export const h200: ShippedTable = {
+  vendor: 'nvidia',
+  family: /h[12]00|hopper/,
+  kinds: [
+    {
+      types: ['f16', 'f16', 'f16'],
+      stored: 'NN',
+      accuracy: 'f32',
+      rows: [
+        [
+          256,
+          256,
+          256,
+          1,
+          'subgroup-matrix',
+          { bm: 32, bn: 32, bk: 32, sm: 16, sn: 16, prefetch: 0, slices: 1, pack: 0, config: 0 },
+          0.00612,
+        ],
+        [
+          64,
+          64,
+          64,
+          256,
+          'subgroup-matrix',
+          { bm: 64, bn: 64, bk: 32, sm: 32, sn: 32, prefetch: 0, slices: 1, pack: 0, config: 0 },
+          0.00889,
+        ],
+        [
+          512,
+          512,
+          512,
+          1,
+          'subgroup-matrix',
+          { bm: 32, bn: 32, bk: 32, sm: 16, sn: 16, prefetch: 0, slices: 1, pack: 0, config: 0 },
+          0.00946,
+        ],
+        [8, 4096, 4096, 1, 'gemv', { lanes: 8, slices: 32 }, 0.0356],
+        [64, 64, 65536, 1, 'split-k', { slices: 512 }, 0.0319],
+        [128, 128, 16384, 1, 'split-k', { slices: 128 }, 0.0313],
+      ],
+    },
+    {
+      types: ['f32', 'f32', 'f32'],
+      stored: 'NN',
+      accuracy: 'f32',
+      rows: [
+        [256, 256, 256, 1, 'plain', { tile: 16 }, 0.00903],
+        [
+          64,
+          64,
+          64,
+          256,
+          'register-tile',
+          { bm: 64, bn: 64, bk: 16, tm: 4, tn: 4, pack: 0, slices: 1 },
+          0.0124,
+        ],
+        [512, 512, 512, 1, 'split-k', { slices: 4 }, 0.0214],
+        [8, 4096, 4096, 1, 'gemv', { lanes: 8, slices: 32 }, 0.0393],
+        [64, 64, 65536, 1, 'split-k', { slices: 512 }, 0.0334],
+        [128, 128, 16384, 1, 'split-k', { slices: 128 }, 0.032],
+        [
+          65536,
+          64,
+          64,
+          1,
+          'register-tile',
+          { bm: 128, bn: 64, bk: 16, tm: 8, tn: 4, pack: 0, slices: 1 },
+          0.0372,
+        ],
+        [1024, 1024, 1024, 1, 'split-f32', { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, prefetch: 0 }, 0.0559],
+        [4096, 512, 512, 1, 'split-f32', { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, prefetch: 0 }, 0.0736],
+        [16384, 128, 1024, 1, 'split-f32', { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, prefetch: 0 }, 0.167],
+        [2048, 2048, 2048, 1, 'split-f32', { bm: 128, bn: 64, bk: 16, sm: 64, sn: 32, prefetch: 1 }, 0.27],
+        [512, 14336, 4096, 1, 'split-f32', { bm: 128, bn: 64, bk: 16, sm: 64, sn: 32, prefetch: 1 }, 1.01],
+      ],
+    },
+  ],
+};
