@@ -66,6 +66,7 @@ export async function bench(gemm: Gemm, options: BenchOptions): Promise<readonly
           add(job, { ...blankOf(job, 'ours', options.name ?? 'webgemm'), failure: (error as Error).message });
         }
       }
+      options.signal?.throwIfAborted();
       const measured = await measureGroup(gemm, entries, options);
       options.signal?.throwIfAborted();
       for (const { entry, result } of measured) add(entry.job, result);
@@ -84,7 +85,7 @@ async function prepare(
   gemm: Gemm,
   job: Job,
   shared: Map<string, TrialOperands>,
-  { name = 'webgemm', peers = [], deadline = Number.POSITIVE_INFINITY, onPhase }: BenchOptions,
+  { name = 'webgemm', peers = [], deadline = Number.POSITIVE_INFINITY, signal, onPhase }: BenchOptions,
 ): Promise<Entry> {
   if (performance.now() > deadline) throw new Error('there was no time left for it');
   onPhase?.(job, 'preparing', '');
@@ -94,6 +95,7 @@ async function prepare(
   const ours = await prepareOurs(gemm, operands, job, name);
   const rivals: Rival[] = [];
   for (const peer of peers) {
+    if (signal?.aborted) break; // no error, so that what is prepared is destroyed as ever
     onPhase?.(job, 'preparing', peer.title);
     rivals.push(await prepareRival(peer, job, operands));
   }
