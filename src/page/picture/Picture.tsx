@@ -3,7 +3,7 @@
  * memory, what moves together and what is read again. Drawn from a run of the mapping (model/trace.ts).
  */
 import './picture.css';
-import { useCallback, useId, useMemo, useState } from 'preact/hooks';
+import { useCallback, useEffect, useId, useMemo, useState } from 'preact/hooks';
 import type { Profile } from '../../profile.ts';
 import { SelectField } from '../components/field.tsx';
 import { coloursIn, type View } from './draw.ts';
@@ -13,7 +13,7 @@ import { type ColourBy, Matrices } from './matrices.tsx';
 import { Memories } from './memories.tsx';
 import { exampleProfile } from './model/example.ts';
 import { mappingOf, pictureShape } from './model/mappings.ts';
-import { trace } from './model/trace.ts';
+import { type Trace, trace } from './model/trace.ts';
 import { describeStep, type Scope } from './model/words.ts';
 import { Numbers } from './numbers.tsx';
 import { Player } from './player.tsx';
@@ -29,22 +29,42 @@ export interface PictureProps {
 export function Picture({ rung, profile }: PictureProps) {
   const example = useMemo(() => exampleProfile(rung, profile), [rung, profile]);
   if (!example) return null;
-  return <Drawn key={rung} rung={rung} profile={example.profile} because={example.because} />;
+  return <Working key={rung} rung={rung} profile={example.profile} because={example.because} />;
 }
 
-interface DrawnProps {
+interface WorkingProps {
   readonly rung: string;
   readonly profile: Profile;
   readonly because: string | null;
 }
 
-function Drawn({ rung, profile, because }: DrawnProps) {
-  const traced = useMemo(() => {
-    const shape = pictureShape(rung, profile);
-    const mapping = mappingOf(rung, shape, profile);
-    const middle = (size: number, tile: number) => Math.floor(size / tile / 2);
-    return trace(mapping, shape, middle(shape.m, mapping.tile.m), middle(shape.n, mapping.tile.n));
+/** The larger rungs take a moment, in which the page says so. */
+function Working({ rung, profile, because }: WorkingProps) {
+  const [traced, setTraced] = useState<Trace | null>(null);
+  useEffect(() => {
+    setTraced(null);
+    const timer = setTimeout(() => setTraced(traceOf(rung, profile)));
+    return () => clearTimeout(timer);
   }, [rung, profile]);
+  if (!traced) return <p class="small muted">Running the kernel’s indices …</p>;
+  return <Drawn rung={rung} traced={traced} because={because} />;
+}
+
+/** A workgroup in the middle of the matrices. */
+function traceOf(rung: string, profile: Profile): Trace {
+  const shape = pictureShape(rung, profile);
+  const mapping = mappingOf(rung, shape, profile);
+  const middle = (size: number, tile: number) => Math.floor(size / tile / 2);
+  return trace(mapping, shape, middle(shape.m, mapping.tile.m), middle(shape.n, mapping.tile.n));
+}
+
+interface DrawnProps {
+  readonly rung: string;
+  readonly traced: Trace;
+  readonly because: string | null;
+}
+
+function Drawn({ rung, traced, because }: DrawnProps) {
   const { mapping, shape, makers } = traced;
   const subgroups = Math.ceil(mapping.threads / mapping.lanes);
   const [at, setAt] = useState(0);

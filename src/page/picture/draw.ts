@@ -89,6 +89,7 @@ function eachAccess(
   visit: (colour: number, at: number, cells: Int32Array) => void,
 ): void {
   at.forEach((index, thread) => {
+    if (matrix && thread % traced.mapping.lanes > 0) return; // the first lane's says it all
     const colour = colourOf(traced, thread, view, matrix !== undefined);
     if (index < 0 || colour === null) return;
     visit(colour, index, cells.subarray(thread * width, (thread + 1) * width));

@@ -106,7 +106,7 @@ export function matrixTile(shape: Shape, tile: MatrixTile): Mapping {
               ]) {
             for (const i of counted(rowsOf)) {
               for (const j of counted(colsOf)) {
-                t.multiplyMatrices(result(i, j), loaded[p].left[i], loaded[q].right[j], K);
+                t.multiplyMatrices(() => result(i, j), loaded[p].left[i], loaded[q].right[j], K);
               }
             }
           }

@@ -110,7 +110,7 @@ export function matrices(shape: Shape, lanes: number, { M, N, K, STEP, GRID, byt
             t.readMatrix('tileB', k * COLS + col + j * N, K, N, COLS),
           );
           results.forEach((result, i) => {
-            t.multiplyMatrices(result, left[Math.floor(i / GRID)], right[i % GRID], K);
+            t.multiplyMatrices(() => result, left[Math.floor(i / GRID)], right[i % GRID], K);
           });
         }
         yield;

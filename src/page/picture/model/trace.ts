@@ -231,7 +231,8 @@ export class Thread {
   ): Int32Array {
     const matrix = { rows, cols, stride, major };
     const { vector } = this.#machine.mapping.arrays[array];
-    const cells = placesIn(matrix, at, vector).map(place => this.#machine.contents[array][place]);
+    const contents = this.#machine.contents[array];
+    const cells = this.#ofFirstLane(at, rows * cols) ?? placesIn(matrix, at, vector).map(it => contents[it]);
     this.#record(array, 'read', at, cells, rows * cols, matrix);
     return cells;
   }
@@ -239,9 +240,12 @@ export class Thread {
   writeMatrix(array: string, at: number, cells: Int32Array, cols: number, stride: number): void {
     const matrix = { rows: cells.length / cols, cols, stride, major: 'rows' } as const;
     const { vector } = this.#machine.mapping.arrays[array];
-    placesIn(matrix, at, vector).forEach((place, i) => {
-      this.#machine.contents[array][place] = cells[i];
-    });
+    const contents = this.#machine.contents[array];
+    if (!this.#ofFirstLane(at, cells.length)) {
+      placesIn(matrix, at, vector).forEach((place, i) => {
+        contents[place] = cells[i];
+      });
+    }
     this.#record(array, 'write', at, cells, cells.length, matrix);
   }
 
@@ -252,14 +256,26 @@ export class Thread {
     this.#machine.onProduct?.(c, a, b);
   }
 
-  /** With all lanes of the subgroup: adds a product of matrices to the result whose cells are `c`. */
-  multiplyMatrices(c: Int32Array, a: Int32Array, b: Int32Array, inner: number): void {
+  /** With all lanes of the subgroup: adds a product of matrices to the result whose cells `cellsOfC` gives. */
+  multiplyMatrices(cellsOfC: () => Int32Array, a: Int32Array, b: Int32Array, inner: number): void {
     if (this.lane > 0) return;
+    const c = cellsOfC();
     const cols = b.length / inner;
     for (let i = 0; i < c.length; i++) {
       const [row, col] = [Math.floor(i / cols), i % cols];
       for (let k = 0; k < inner; k++) this.multiply(c[i], a[row * inner + k], b[k * cols + col]);
     }
+  }
+
+  /** The cells that the subgroup's first lane has moved: a matrix is worked out once, and not by every lane again. */
+  #ofFirstLane(at: number, width: number): Int32Array | null {
+    if (this.lane === 0) return null;
+    const { instructions } = this.#machine.steps[this.#step];
+    const first = this.index - this.lane;
+    const { at: places, cells } = instructions[this.#instruction];
+    if (places[first] !== at)
+      throw new Error(`thread ${this.index} has left its subgroup: moves a matrix at ${at}`);
+    return cells.subarray(first * width, (first + 1) * width);
   }
 
   #record(
