@@ -26,12 +26,15 @@ export const fields = signal<Fields>(DEFAULTS);
 
 /** This device, as long as the browser has not said that there is none; it outlives a lost one. */
 const here = signal<Profile | null>(null);
+/** The ceilings of this device; null before they were measured. */
+export const ceilings = signal<readonly BenchResult[] | null>(null);
 
 effect(() => {
   const state = device.value;
   if (state.status === 'missing') here.value = null;
   if (state.status !== 'ready') return;
   here.value = state.info.profile;
+  ceilings.value = null; // what opens after a restart may be another GPU
   // A CPU takes seconds for what a GPU does in no time.
   if (state.info.profile.software && fields.peek() === DEFAULTS) {
     fields.value = { ...DEFAULTS, m: '128', n: '128', k: '128' };
@@ -102,8 +105,6 @@ export interface Measured {
 
 /** The newest last. */
 export const measured = signal<readonly Measured[]>([]);
-/** The ceilings of this device; null before they were measured. */
-export const ceilings = signal<readonly BenchResult[] | null>(null);
 /** What the last tuning found. */
 export const tuned = signal<Tuned | null>(null);
 
