@@ -13,13 +13,13 @@ const headers = {
   'Cross-Origin-Embedder-Policy': 'require-corp',
 };
 
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   root: path('src/page'),
   // The site works under any path of any server.
   base: './',
   define: { WEBGEMM_VERSION: JSON.stringify(version) },
-  plugins: [peers(), peersInDevelopment()],
-  worker: { format: 'es', plugins: () => [peers()] },
+  plugins: [peers(mode), peersInDevelopment()],
+  worker: { format: 'es', plugins: () => [peers(mode)] },
   build: {
     outDir: path('dist/page'),
     emptyOutDir: true,
@@ -36,4 +36,4 @@ export default defineConfig({
   },
   server: { headers, fs: { allow: [path('.')] } },
   preview: { headers },
-});
+}));

@@ -1,7 +1,7 @@
 /**
  * Builds dist/: what package.json exports, as one readable .js and .d.ts for each source file, and the command, as a
  * bundle. The package has no run-time dependencies, so the few packages that the code for Node uses are bundled into it.
- * The page is built beside them, in dist/page.
+ * The page is built beside them, in dist/page, without the peers of its race.
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, rmSync } from 'node:fs';
@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build } from 'esbuild';
 import { build as buildPage } from 'vite';
 import peers from '../bench/package.json' with { type: 'json' };
+import { PACKAGE_MODE } from './page-peers.ts';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 rmSync('dist', { recursive: true, force: true });
@@ -55,4 +56,4 @@ await build({
 });
 chmodSync('dist/bin/webgemm.js', 0o755);
 
-await buildPage({ configFile: 'vite.config.ts', logLevel: 'warn' });
+await buildPage({ configFile: 'vite.config.ts', mode: PACKAGE_MODE, logLevel: 'warn' });

@@ -1,11 +1,14 @@
 /**
  * Builds the page with the peers of its race, which are installed in bench/ alone, and without those that are not
- * there. What a peer would download is written into peers.json, which the page reads when a race is to be set up.
+ * there; in the npm package without any, as they are many times its size. What a peer would download is written into peers.json, which the page reads when a race is to be set up.
  */
 import { basename } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Plugin, Rolldown } from 'vite';
 import manifest from '../bench/package.json' with { type: 'json' };
+
+/** Vite's mode for the page in the npm package. */
+export const PACKAGE_MODE = 'package';
 
 const FILE = 'peers.json';
 const PACKAGES = Object.keys(manifest.devDependencies);
@@ -15,15 +18,15 @@ const ADAPTER = /\/bench\/peers\/(tensorflow|onnx-web|jax)\.ts$/;
 
 const isPackage = (id: string) => PACKAGES.some(name => id === name || id.startsWith(`${name}/`));
 
-/** For the worker's build: a peer's package that is not installed becomes a module that says so when it is loaded. */
-export function peers(): Plugin {
+/** For the worker's build: a peer's package that is not to be had becomes a module that says so when it is loaded. */
+export function peers(mode: string): Plugin {
   const missing = new Set<string>();
   return {
     name: 'webgemm-peers',
     enforce: 'pre',
     async resolveId(id, importer) {
       if (!isPackage(id) || !importer || !ADAPTER.test(importer)) return null;
-      const found = await this.resolve(id, importer, { skipSelf: true });
+      const found = mode === PACKAGE_MODE ? null : await this.resolve(id, importer, { skipSelf: true });
       if (found) return found;
       missing.add(nameOf(importer));
       return MISSING + id;

@@ -36,7 +36,7 @@ export function PeerFields({ disabled }: { readonly disabled: boolean }) {
       {missing.length > 0 && (
         <Notice title={`This build of the page has no ${missing.map(titleOf).join(', no ')}.`}>
           <p class="small">
-            <Prose text="To have them, run `npm ci --prefix bench --ignore-scripts` in a checkout, and then `npm run page:build`." />
+            <Prose text="To have them, run `npm ci --prefix bench --ignore-scripts` in a checkout of webgemm, then `npm run page:build`, and `npm run page:preview` to open it." />
           </p>
         </Notice>
       )}
