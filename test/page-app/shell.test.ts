@@ -75,8 +75,8 @@ describe.skipIf(!inject('chromium'))('the page', () => {
     const paper = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
     const light = await paper();
     await page.getByRole('radio', { name: 'Dark' }).check({ force: true });
+    await expect.poll(paper).not.toBe(light);
     const dark = await paper();
-    expect(dark).not.toBe(light);
     await page.reload();
     await page.locator('h1').waitFor();
     expect(await paper()).toBe(dark);
