@@ -14,6 +14,9 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const tools = join(root, 'node_modules', '.bin');
 const work = mkdtempSync(join(tmpdir(), 'webgemm-package-'));
 
+/** Bytes that the packed package may have: it has the page, and none of the libraries that the page races against. */
+const MOST = 2e6;
+
 /** The peers in the exact versions that the rest is tested with. */
 const peers = Object.keys(manifest.peerDependencies).map(name => `${name}@${manifest.devDependencies[name]}`);
 
@@ -121,9 +124,12 @@ rmSync(work, { recursive: true });
 
 function pack(): string {
   const packed = run(root, 'npm', 'pack', '--ignore-scripts', '--json', '--pack-destination', work);
-  const [{ filename, files }] = JSON.parse(packed) as [{ filename: string; files: { path: string }[] }];
+  const [{ filename, files, size }] = JSON.parse(packed) as [
+    { filename: string; files: { path: string }[]; size: number },
+  ];
   const stray = files.filter(({ path }) => !/^(dist\/|package\.json$|README\.md$|LICENSE$)/.test(path));
   expect(stray.map(({ path }) => path).join(), '');
+  if (size > MOST) throw new Error(`the package has ${size} bytes, more than ${MOST}`);
   return filename;
 }
 
