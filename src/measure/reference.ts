@@ -58,3 +58,15 @@ export function timesVectors(
   }
   return { values, absolute, squares };
 }
+
+/** M·x modulo 2³², for a matrix of integers. */
+export function timesInteger({ rows, cols, data }: Matrix, x: Int32Array): Int32Array {
+  const values = new Int32Array(rows);
+  for (let i = 0; i < rows; i++) {
+    let value = 0;
+    const row = i * cols;
+    for (let j = 0; j < cols; j++) value = (value + Math.imul(data[row + j], x[j])) | 0;
+    values[i] = value;
+  }
+  return values;
+}

@@ -1,17 +1,19 @@
 /**
- * Holds a computed product against float64. Small products are compared whole; of large ones whole rows are, and a
- * Freivalds check (Freivalds 1977: C·x against A·(B·x) for a random x) covers every other cell, so that one wrong
- * cell anywhere is found.
+ * Holds a computed product against float64, cell by cell: small products whole, and of large ones a sample of rows and
+ * the rows that look suspicious. Those are found by Freivalds' check (1977: C·x against A·(B·x) for a random x), which
+ * sees every cell. It only points at rows, and never judges: rounding adds up along a row, and of thousands of right
+ * rows some are far off by chance. So a right product passes for certain, and a wrong cell that moves its row by more
+ * than the row's own rounding is found, and named.
  */
 import { random } from './random.ts';
-import { type Matrix, type ReferenceRow, referenceRow, timesVectors } from './reference.ts';
+import { type Matrix, type ReferenceRow, referenceRow, timesInteger, timesVectors } from './reference.ts';
 import { type Arithmetic, gamma, magnitude, resultRounding, type Signs } from './tolerance.ts';
 
 /** A product that was computed, and how. */
 export interface Product {
   readonly a: Matrix;
   readonly b: Matrix;
-  /** What was computed, m×n in row order. */
+  /** What was computed, m×n in row order; for i32 whole numbers of 32 bits. */
   readonly c: ArrayLike<number>;
   readonly arithmetic: Arithmetic;
   readonly result: 'f32' | 'f16' | 'i32';
@@ -33,28 +35,35 @@ export interface Verdict {
 /** Multiply-adds of float64 reference that a check may cost: about half a second. */
 const BUDGET = 2 ** 28;
 
-/** Compares `product.c` with A·B. @param budget multiply-adds to spend on whole rows */
+/** Suspicious rows that are looked at whatever they cost. One in 300 right rows of f16 is suspicious. */
+const SUSPECTS = 8;
+
+/**
+ * Compares `product.c` with A·B.
+ *
+ * @param budget multiply-adds to spend on a sample of whole rows, and once more on rows that look suspicious
+ */
 export function verify(product: Product, budget = BUDGET): Verdict {
   const { a, b } = product;
   const [m, n, k] = [a.rows, b.cols, a.cols];
-  const rows = sampleRows(m, Math.floor(budget / Math.max(1, n * k)));
+  const count = Math.floor(budget / Math.max(1, n * k));
+  const rows = sampleRows(m, count);
   const compared = compareRows(product, rows);
   if ('failure' in compared) return wrong(compared.failure);
   const { error, norm } = compared;
   let { worst, where } = compared;
   const relErr = norm > 0 ? Math.sqrt(error / norm) : error > 0 ? Number.POSITIVE_INFINITY : 0;
   if (worst <= 1 && rows.length < m) {
-    const everywhere = freivalds(product);
-    const unclear = compareRows(product, everywhere.unclear);
-    if ('failure' in unclear) return wrong(unclear.failure);
-    for (const found of [everywhere, unclear]) if (found.worst > worst) ({ worst, where } = found);
+    const found = compareRows(product, suspiciousRows(product, Math.max(SUSPECTS, count)));
+    if ('failure' in found) return wrong(found.failure);
+    if (found.worst > worst) ({ worst, where } = found);
   }
   if (worst <= 1) return { ok: true, relErr, worst, failure: null };
   return {
     ok: false,
     relErr: finite(relErr),
     worst: finite(worst),
-    failure: `${where}: ${worst.toPrecision(3)} times the allowed error`,
+    failure: Number.isFinite(worst) ? `${where}: ${worst.toPrecision(3)} times the allowed error` : where,
   };
 }
 
@@ -73,10 +82,10 @@ function compareRows(
   const factor = gamma(arithmetic, signs, a.cols);
   let [error, norm, worst, where] = [0, 0, 0, ''];
   for (const i of rows) {
-    const row = referenceRow(a, b, i);
+    const row = rowOf(a, b, i);
     for (let j = 0; j < n; j++) {
       const got = c[i * n + j];
-      const want = row.values[j];
+      const want = result === 'i32' ? row.values[j] | 0 : row.values[j];
       if (Number.isNaN(want) ? Number.isNaN(got) : got === want) {
         if (Number.isFinite(want)) norm += want * want;
         continue;
@@ -108,49 +117,96 @@ export function sampleRows(m: number, count: number): number[] {
   return [...rows].sort((x, y) => x - y);
 }
 
+/** Rows that may hold a wrong cell, the most suspicious first: `most` of them, and all that hold NaN or infinity. */
+function suspiciousRows(product: Product, most: number): readonly number[] {
+  if (product.arithmetic === 'exact') return wrongIntegers(product).slice(0, most);
+  const ratios = ratiosOfRows(product);
+  const rows = [...ratios.keys()].filter(i => !(ratios[i] <= 1));
+  const unclear = rows.filter(i => Number.isNaN(ratios[i]));
+  const off = rows.filter(i => ratios[i] > 1).sort((i, j) => ratios[j] - ratios[i]);
+  return [...unclear, ...off.slice(0, most)];
+}
+
 /**
- * C·x against A·(B·x), a bound for each row. x is random and real, away from zero: several wrong cells of a row do
- * not cancel each other. A row with NaN or infinity in it, due or not, is left unclear.
+ * How far (C·x)ᵢ is from (A·(B·x))ᵢ, for each row, as a multiple of √Σ(bounds of the row's cells)² for data of random
+ * sign, and of the sum of the bounds for any. NaN where a row holds NaN or infinity, due or not.
+ *
+ * x is random in sign and between a half and one in size: several wrong cells of a row do not cancel each other. If all
+ * cells are within their bounds, a row exceeds t times the root with a probability of at most 2·exp(−t²/2) whatever the
+ * errors are (Hoeffding 1963, over the signs of x); what correct rounding to f16 leaves has a third of it as its
+ * standard deviation.
  */
-function freivalds({ a, b, c, arithmetic, result, signs }: Product): Found & {
-  readonly unclear: readonly number[];
-} {
+function ratiosOfRows({ a, b, c, arithmetic, result, signs }: Product): Float64Array {
   const [m, n, k] = [a.rows, b.cols, a.cols];
-  const { x, due } = expectationOf(a, b);
+  const { x, due } = freivaldsOf(a, b);
   const found = timesVectors({ rows: m, cols: n, data: c }, x);
   const factor = gamma(arithmetic, signs, k);
-  const unclear: number[] = [];
-  let [worst, where] = [0, ''];
-  for (let i = 0; i < m; i++) {
-    const [got, want, size] = [found.values[i], due.values[i], Math.sqrt(found.squares[i])];
-    const bound =
-      factor * magnitude(signs, due.absolute[i], due.squares[i], size) + resultRounding(result, size);
-    const ratio = ratioTo(Math.abs(got - want), bound);
-    if (!Number.isFinite(got) || !Number.isFinite(want)) unclear.push(i);
-    else if (ratio > worst) [worst, where] = [ratio, `row ${i} of C is off`];
-  }
-  return { worst, where, unclear };
+  const root = Math.sqrt(n);
+  return due.values.map((want, i) => {
+    const [error, size] = [Math.abs(found.values[i] - want), Math.sqrt(found.squares[i])];
+    const rounding = root * resultRounding(result, size / root);
+    const bound = factor * magnitude(signs, due.absolute[i], due.squares[i], size) + rounding;
+    return Number.isFinite(error) ? ratioTo(error, bound) : Number.NaN;
+  });
+}
+
+/**
+ * The rows of a product of integers that are wrong. All is computed modulo 2³², where i32 sums that wrap are still
+ * exact, with a random odd x: one wrong cell is always found, and several of a row do not cancel each other but by
+ * chance.
+ */
+function wrongIntegers({ a, b, c }: Product): readonly number[] {
+  const [m, n] = [a.rows, b.cols];
+  const next = random(n + 1);
+  const x = Int32Array.from({ length: n }, () => (next() * 2 ** 32) | 1);
+  const due = timesInteger(a, timesInteger(b, x));
+  const found = timesInteger({ rows: m, cols: n, data: c }, x);
+  return Array.from(due.keys()).filter(i => found[i] !== due[i]);
 }
 
 /** What does not depend on C: several results are held against the same product. */
 interface Expectation {
   readonly b: Matrix;
+  /** Rows of A·B that results were compared with. */
+  readonly rows: Map<number, ReferenceRow>;
+  freivalds?: Freivalds;
+}
+
+interface Freivalds {
   /** The vector that C is multiplied by; ones where its size is asked for. */
   readonly x: ReferenceRow;
-  /** A·(B·x), and the bound of a row: its cells' bounds added up as random errors are, or as the worst would be. */
+  /** A·(B·x), and what the bound of a row is made of. */
   readonly due: ReferenceRow;
 }
+
+/** Cells of reference rows to keep of a product. */
+const KEPT = 2 ** 20;
 
 const expectations = new WeakMap<Matrix, Expectation>();
 
 function expectationOf(a: Matrix, b: Matrix): Expectation {
   const known = expectations.get(a);
   if (known?.b === b) return known;
+  const expectation = { b, rows: new Map() };
+  expectations.set(a, expectation);
+  return expectation;
+}
+
+function rowOf(a: Matrix, b: Matrix, i: number): ReferenceRow {
+  const { rows } = expectationOf(a, b);
+  const row = rows.get(i) ?? referenceRow(a, b, i);
+  if (rows.size * b.cols < KEPT) rows.set(i, row);
+  return row;
+}
+
+function freivaldsOf(a: Matrix, b: Matrix): Freivalds {
+  const expectation = expectationOf(a, b);
+  if (expectation.freivalds) return expectation.freivalds;
   const next = random(b.cols + 1);
   const ones = new Float64Array(b.cols).fill(1);
   const values = ones.map(() => (0.5 + next() / 2) * (next() < 0.5 ? -1 : 1));
   const x = { values, absolute: ones, squares: ones };
-  const expectation = { b, x, due: timesVectors(a, timesVectors(b, x)) };
-  expectations.set(a, expectation);
-  return expectation;
+  const freivalds = { x, due: timesVectors(a, timesVectors(b, x)) };
+  expectation.freivalds = freivalds;
+  return freivalds;
 }

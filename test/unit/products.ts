@@ -29,6 +29,18 @@ export function multiplyF32(a: Matrix, b: Matrix, sum = SUMS.sequential): Float3
   return c;
 }
 
+/** A·B of integers, with i32 sums. */
+export function multiplyIntegers(a: Matrix, b: Matrix): Int32Array<ArrayBuffer> {
+  const c = new Int32Array(a.rows * b.cols);
+  for (let i = 0; i < a.rows; i++) {
+    for (let k = 0; k < a.cols; k++) {
+      const left = a.data[i * a.cols + k];
+      for (let j = 0; j < b.cols; j++) c[i * b.cols + j] += left * b.data[k * b.cols + j];
+    }
+  }
+  return c;
+}
+
 /** The matrix with its entries rounded to f16. */
 export const narrowed = (matrix: Matrix): Matrix => ({ ...matrix, data: fromHalves(toHalves(matrix.data)) });
 

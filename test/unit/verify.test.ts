@@ -3,7 +3,7 @@ import { fromHalves, toHalves } from '../../src/float16.ts';
 import { randomMatrix } from '../../src/measure/random.ts';
 import type { Matrix } from '../../src/measure/reference.ts';
 import { verify } from '../../src/measure/verify.ts';
-import { multiplyF32, narrowed, product, SUMS } from './products.ts';
+import { multiplyF32, multiplyIntegers, narrowed, product, SUMS } from './products.ts';
 
 const matrix = (rows: number, cols: number, seed: number): Matrix => ({
   rows,
@@ -46,7 +46,7 @@ describe('one wrong cell in a million', () => {
   ])('is found: %s', (_, value) => {
     const { ok, failure } = withCell(value);
     expect(ok).toBe(false);
-    expect(failure).toMatch(Number.isFinite(value) ? /^row 500 of C is off/ : /^C\[500, \d+\] is/);
+    expect(failure).toContain(`C[500, ${cell % side}] is ${Math.fround(value)} where`);
   });
 
   test('two wrong cells of a row do not cancel each other', () => {
@@ -177,10 +177,88 @@ describe('integers', () => {
   const a: Matrix = { rows: 2, cols: 2, data: [1, 2, 3, 4] };
   const b: Matrix = { rows: 2, cols: 2, data: [5, 6, 7, 8] };
   const exact = { arithmetic: 'exact', result: 'i32' } as const;
+  const integers = (rows: number, cols: number, seed: number): Matrix => ({
+    rows,
+    cols,
+    data: Int8Array.from(randomMatrix(rows * cols, seed), value => Math.floor(value * 128)),
+  });
 
   test('have to be exact', () => {
     expect(verify(product(a, b, [19, 22, 43, 50], exact))).toMatchObject({ ok: true, worst: 0, relErr: 0 });
     expect(verify(product(a, b, [19, 22, 43, 51], exact))).toMatchObject({ ok: false, worst: null });
+  });
+
+  describe('512×512×512', () => {
+    const side = 512;
+    const [left, right] = [integers(side, side, 1), integers(side, side, 2)];
+    const due = multiplyIntegers(left, right);
+    // Two rows, the first and the last, are compared.
+    const budget = 2 * side * side;
+
+    test('pass where they are right', () => {
+      expect(verify(product(left, right, due, exact), budget)).toEqual({
+        ...{ ok: true, relErr: 0, worst: 0, failure: null },
+      });
+    });
+
+    test.each([1, -1, 256, 2 ** 30])('one cell that is off by %i is found', error => {
+      const c = due.slice();
+      const [was, cell] = [c[300 * side + 17], 300 * side + 17];
+      c[cell] += error;
+      const { ok, failure } = verify(product(left, right, c, exact), budget);
+      expect(ok).toBe(false);
+      expect(failure).toBe(`C[300, 17] is ${c[cell]} where ${was} is due`);
+    });
+  });
+
+  test('sums that wrap are due as they wrap', () => {
+    const [rows, inner, cols] = [40, 40000, 3];
+    const bytes = (rows: number, cols: number) => ({
+      rows,
+      cols,
+      data: new Uint8Array(rows * cols).fill(255),
+    });
+    const [left, right] = [bytes(rows, inner), bytes(inner, cols)];
+    const c = new Int32Array(rows * cols).fill(255 * 255 * inner);
+    expect(c[0]).toBe(255 * 255 * inner - 2 ** 32);
+    for (const budget of [undefined, 1]) {
+      expect(verify(product(left, right, c, exact), budget).ok).toBe(true);
+    }
+    c[20 * cols + 1]++;
+    expect(verify(product(left, right, c, exact), 1).failure).toContain('C[20, 1] is');
+  });
+});
+
+describe('a large result that was rounded to f16', () => {
+  const [rows, inner, cols] = [5000, 8, 128];
+  const half = { arithmetic: 'matrix-f32', result: 'f16' } as const;
+  // Of a product with two compared rows, all others are only seen by Freivalds' check.
+  const budget = 2 * inner * cols;
+  const given = (seed: number) => {
+    const [a, b] = [narrowed(matrix(rows, inner, seed)), narrowed(matrix(inner, cols, seed + 1000))];
+    return { a, b, c: fromHalves(toHalves(multiplyF32(a, b))) };
+  };
+
+  test.each([1, 2, 3, 4, 5, 6])('passes, although some of 5000 rows are far off by chance: seed %i', seed => {
+    const { a, b, c } = given(seed);
+    const { ok, worst, failure } = verify(product(a, b, c, half), budget);
+    expect({ ok, failure }).toEqual({ ok: true, failure: null });
+    expect(worst).toBeLessThanOrEqual(1);
+  });
+
+  test.each([2, 7, 16])('one cell of 640,000 that is off by %i % is found', percent => {
+    const { a, b, c } = given(7);
+    const cell = 3210 * cols + c.subarray(3210 * cols, 3211 * cols).findIndex(value => Math.abs(value) > 1);
+    c[cell] *= 1 + percent / 100;
+    const { ok, failure } = verify(product(a, b, c, half), budget);
+    expect(ok).toBe(false);
+    expect(failure).toContain(`C[3210, ${cell % cols}] is`);
+  });
+
+  test('errors everywhere that are too large for a cell are found', () => {
+    const { a, b, c } = given(8);
+    const off = c.map((value, i) => value * (1 + (i % 2 ? 1 : -1) * 2 ** -9));
+    expect(verify(product(a, b, off, half), budget).ok).toBe(false);
   });
 });
 
