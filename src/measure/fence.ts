@@ -28,10 +28,16 @@ export function poisonedWhere(elements: number, bytesPerCell: 2 | 4, isCell: Cel
   return image;
 }
 
-/** What the run did wrong to the buffer around C and to C itself, as one line, or null. */
-export function fenceFailure(found: Words, isCell: Cells): string | null {
+/**
+ * What the run did wrong to the buffer around C and to C itself, as one line, or null.
+ *
+ * @param dense so many elements from the first on are known to be cells, and are searched without asking
+ */
+export function fenceFailure(found: Words, isCell: Cells, dense = 0): string | null {
   const bytesPerCell = found.BYTES_PER_ELEMENT as 2 | 4;
-  for (let i = 0; i < found.length; i++) {
+  const unwritten = found.subarray(0, dense).indexOf(POISON[bytesPerCell]);
+  if (unwritten >= 0) return `element ${unwritten} of C was never written`;
+  for (let i = dense; i < found.length; i++) {
     if (isCell(i)) {
       if (found[i] === POISON[bytesPerCell]) return `element ${i} of C was never written`;
     } else if (found[i] !== CANARY[bytesPerCell]) {

@@ -5,7 +5,7 @@
 import { whileAlive } from '../device/alive.ts';
 import { createBuffer, type HostArray, readBuffer, uploadBuffer } from '../device/buffers.ts';
 import { ScratchPool } from '../device/scratch.ts';
-import { toHalf } from '../float16.ts';
+import { toHalves } from '../float16.ts';
 import { type HostOperands, isCellOf } from '../measure/expected.ts';
 import { type Cells, fenceFailure, poisonedWhere } from '../measure/fence.ts';
 import { random } from '../measure/random.ts';
@@ -43,6 +43,8 @@ export class TrialOperands {
   readonly reference: Reference;
   readonly #elements: number;
   readonly #isCell: Cells;
+  /** So many elements from the first on are cells, with nothing between them; 0 where gaps are. */
+  readonly #dense: number;
 
   private constructor(
     device: GPUDevice,
@@ -58,7 +60,9 @@ export class TrialOperands {
     this.scratch = new ScratchPool(device);
     this.reference = new Reference(problem, host);
     this.#elements = elements;
-    this.#isCell = isDense(problem) ? element => element < problem.c.extent : isCellOf(problem);
+    const dense = isDense(problem) ? problem.c.extent : 0;
+    this.#dense = dense;
+    this.#isCell = dense > 0 ? element => element < dense : isCellOf(problem);
   }
 
   /**
@@ -93,14 +97,21 @@ export class TrialOperands {
   poison(): void {
     const bytes = BYTES[this.problem.c.type] as 2 | 4;
     const before = this.host.c && wordsOf(this.host.c);
-    for (let start = 0; start < this.#elements; start += CHUNK) {
+    const write = (start: number, image: Uint32Array<ArrayBuffer> | Uint16Array<ArrayBuffer>) =>
+      this.device.queue.writeBuffer(this.buffers.c, start * bytes, image);
+    let start = 0;
+    if (!before && this.#dense >= CHUNK) {
+      const image = poisonedWhere(CHUNK, bytes, () => true);
+      for (; start + CHUNK <= this.#dense; start += CHUNK) write(start, image);
+    }
+    for (; start < this.#elements; start += CHUNK) {
       const image = poisonedWhere(Math.min(CHUNK, this.#elements - start), bytes, i =>
         this.#isCell(start + i),
       );
       if (before) {
         for (let i = 0; i < image.length; i++) if (this.#isCell(start + i)) image[i] = before[start + i];
       }
-      this.device.queue.writeBuffer(this.buffers.c, start * bytes, image);
+      write(start, image);
     }
   }
 
@@ -110,7 +121,7 @@ export class TrialOperands {
     const bytes = await readBuffer(this.device, this.buffers.c);
     const words =
       type === 'f16' ? new Uint16Array(bytes, 0, this.#elements) : new Uint32Array(bytes, 0, this.#elements);
-    const failure = fenceFailure(words, this.#isCell);
+    const failure = fenceFailure(words, this.#isCell, this.#dense);
     if (failure !== null) return { ok: false, relErr: null, worst: null, failure };
     const result = type === 'f32' ? new Float32Array(bytes) : type === 'i32' ? new Int32Array(bytes) : words;
     return this.reference.verdict(result as HostArray, arithmetic);
@@ -144,12 +155,21 @@ function randomOperands(problem: Problem, seed: number): HostOperands {
 export function randomArray(type: InputType | OutputType, length: number, next: () => number): HostArray {
   const array = new ARRAYS[type](length);
   const [low, high] = RANGES[type];
-  for (let i = 0; i < length; i++) {
-    const value = low + next() * (high - low);
-    array[i] = type === 'f32' ? value : type === 'f16' ? toHalf(value) : Math.floor(value);
-  }
+  const range = high - low;
+  if (type === 'f16') {
+    // Rounding each number would take most of the time of a large matrix.
+    evenHalves ??= toHalves(
+      Float32Array.from({ length: 65536 }, (_, i) => low + ((i + 0.5) / 65536) * range),
+    );
+    const halves = evenHalves;
+    for (let i = 0; i < length; i++) array[i] = halves[Math.floor(next() * 65536)];
+  } else if (type === 'f32') for (let i = 0; i < length; i++) array[i] = low + next() * range;
+  else for (let i = 0; i < length; i++) array[i] = Math.floor(low + next() * range);
   return array;
 }
+
+/** Numbers spread evenly over the range of f16, as half floats. */
+let evenHalves: Uint16Array | undefined;
 
 const ARRAYS = {
   f32: Float32Array,

@@ -22,13 +22,17 @@ describe.each([4, 2] as const)('cells of %i bytes', bytes => {
   test.each([0, 7, cells - 1])('cell %i that was not written is found', cell => {
     const c = written();
     c[cell] = poisoned(cells, bytes)[cell];
-    expect(fenceFailure(c, isCell)).toBe(`element ${cell} of C was never written`);
+    for (const dense of [0, cells]) {
+      expect(fenceFailure(c, isCell, dense)).toBe(`element ${cell} of C was never written`);
+    }
   });
 
   test.each([cells, cells + 1, cells + 63])('a write at element %i, behind C, is found', element => {
     const c = written();
     c[element] = 0;
-    expect(fenceFailure(c, isCell)).toBe(`element ${element}, which is outside C, was written`);
+    for (const dense of [0, cells]) {
+      expect(fenceFailure(c, isCell, dense)).toBe(`element ${element}, which is outside C, was written`);
+    }
   });
 
   test('a write between the rows of a C with a row stride is found', () => {
