@@ -6,7 +6,7 @@ import { planSubject, prepareTrial } from '../trial/trial.ts';
 import { blankOf, type Job, optionsOf } from './job.ts';
 import type { BenchResult } from './record.ts';
 
-/** A job of ours: what is known of it, and what to time; no trial where it failed or computed a wrong result. */
+/** A job of ours: what is known of it, and what to time; no trial where it failed. A wrong result is timed, too. */
 export interface Ours {
   readonly result: BenchResult;
   readonly trial: Trial | null;
@@ -38,7 +38,7 @@ export async function prepareOurs(
     const trial = await prepareTrial(operands, async () => planSubject(operands, plan));
     const { failure, relErr, worst } = trial.verdict;
     result = { ...result, relErr, worst, failure };
-    if (failure === null) return { result, trial };
+    if (trial.ran) return { result, trial };
     trial.destroy();
   } catch (error) {
     result = { ...result, failure: (error as Error).message };

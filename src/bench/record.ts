@@ -38,7 +38,7 @@ export interface BenchResult {
   /** Milliseconds of the first plan for this problem, and of the same plan made again. */
   readonly coldPlanMs: number | null;
   readonly warmPlanMs: number | null;
-  /** Why there is no figure, or what is wrong with it. */
+  /** Why there is no figure, or what is wrong with it: the time of a wrong result is no figure to show. */
   readonly failure: string | null;
 }
 

@@ -8,7 +8,7 @@ export interface BenchRow {
   readonly shape: string;
   readonly dtype: BenchResult['dtype'];
   readonly accuracy: BenchResult['accuracy'];
-  /** Ours, by the device's own clock where it has one. */
+  /** Ours, by the device's own clock where it has one. What is wrong has no figure here. */
   readonly ours: BenchResult | null;
   /** Ours as the peers were timed; null where none were. */
   readonly oursByWallClock: BenchResult | null;
@@ -38,7 +38,7 @@ export function benchRows(results: readonly BenchResult[]): readonly BenchRow[] 
 }
 
 function rowOf(results: readonly BenchResult[]): BenchRow {
-  const own = results.filter(({ group }) => group === 'ours');
+  const own = results.filter(({ group }) => group === 'ours').map(withoutWrongFigures);
   const oursByWallClock = own.find(({ timer }) => timer === 'wall-clock') ?? null;
   const ours = own.find(({ timer }) => timer !== 'wall-clock') ?? oursByWallClock;
   const others = results
@@ -53,6 +53,9 @@ function rowOf(results: readonly BenchResult[]): BenchRow {
     ...{ ours, oursByWallClock, others },
   };
 }
+
+const withoutWrongFigures = (result: BenchResult): BenchResult =>
+  result.failure === null ? result : { ...result, ms: null, spread: null, tflops: null, gbps: null };
 
 /** `32 × 512×512×64 TN` */
 export function shapeOf({ shape, batch, transA, transB }: BenchResult): string {

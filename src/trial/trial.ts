@@ -31,6 +31,8 @@ export interface Trial extends Work {
   encode(pass: GPUComputePassEncoder, only?: number): void;
   /** What the comparison with float64 found; a subject that is wrong is no exception. */
   readonly verdict: Verdict;
+  /** Whether it ran at all: what WebGPU refuses has no time. */
+  readonly ran: boolean;
   /** Milliseconds to make the subject: nearly all of it compiling. */
   readonly compileMs: number;
   /** Milliseconds from the submit of the checked run until the GPU was done. */
@@ -57,6 +59,7 @@ export function prepareTrial(operands: TrialOperands, make: () => Promise<Subjec
         passes: subject.passes,
         encode: (pass, only) => subject.encode(pass, only),
         verdict,
+        ran: error === null,
         compileMs,
         firstMs: ms,
         destroy: () => subject.destroy(),

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { problemOf } from '../../src/bench/job.ts';
+import { prepareOurs } from '../../src/bench/ours.ts';
 import { choose } from '../../src/choose.ts';
 import { createGemm } from '../../src/gemm.ts';
 import { measureTogether } from '../../src/measure/measure.ts';
@@ -108,6 +110,43 @@ for (const [where, options, row, col] of [
     operands.destroy();
   });
 }
+
+test('a plan with a wrong result is timed, and says that it is wrong', async () => {
+  const { device, profile } = gpu();
+  const job = { shape: { m: 32, n: 32, k: 32 }, dtype: 'f32', accuracy: 'f32' } as const;
+  const operands = await TrialOperands.create(device, problemOf(job));
+  // What was uploaded is not what the result is held against any more.
+  operands.host.a[32 * 20 + 1] += 1;
+  const gemm = await createGemm(device, { profile });
+  const { result, trial } = await prepareOurs(gemm, operands, job, 'webgemm');
+  expect(result.failure).toMatch(/^C\[20, \d+\] is/);
+  const timer = await createTimer(device);
+  const [{ ms }] = await measureTogether(timer, [trial!], { minTime: 5, minWarmUp: 0, maxWarmUp: 0 });
+  expect(ms).toBeGreaterThan(0);
+  trial!.destroy();
+  operands.destroy();
+  gemm.destroy();
+  timer.destroy();
+});
+
+test('what WebGPU refuses has no time', async () => {
+  const { device, profile } = gpu();
+  const operands = await TrialOperands.create(device, normalize({ m: 32, n: 32, k: 32 }));
+  const [candidate] = choose(operands.problem, profile).ranked;
+  const trial = await prepareTrial(operands, async () => {
+    const right = await candidateSubject(operands, profile, candidate);
+    return {
+      ...right,
+      encode(pass) {
+        right.encode(pass);
+        pass.dispatchWorkgroups(device.limits.maxComputeWorkgroupsPerDimension + 1);
+      },
+    };
+  });
+  expect(trial).toMatchObject({ ran: false, verdict: { ok: false } });
+  trial.destroy();
+  operands.destroy();
+});
 
 test('a device without room says so, and keeps nothing', async () => {
   const { device } = gpu();

@@ -38,6 +38,20 @@ test('a row holds ours by both clocks, and compares each other with the one that
   expect(more).toEqual([]);
 });
 
+test("a time of ours that belongs to a wrong result is nobody's figure", () => {
+  const failure = 'C[1, 2] is 3 where 4 is due: 5.00 times the allowed error';
+  const [row] = benchRows([
+    ours({ ms: 1, tflops: 2, gbps: 3, spread: 0.1, failure }),
+    ours({ ms: 1, tflops: 2, timer: 'wall-clock', failure }),
+    peer('jax', { ms: 6 }),
+    cublas({ ms: 3 }),
+  ]);
+  const none = { ms: null, tflops: null, gbps: null, spread: null, failure };
+  expect(row.ours).toMatchObject(none);
+  expect(row.oursByWallClock).toMatchObject({ ms: null, tflops: null, failure });
+  expect(row.others.map(({ faster }) => faster)).toEqual([null, null]);
+});
+
 test('means are geometric, and the fastest peer is another one for each shape', () => {
   const shapes = [square(256), square(512)];
   const found = comparisons(

@@ -34,7 +34,7 @@ export function benchSummary(record: BenchRecord): Summary {
 /** Beside peers ours is timed as they are, which is not all that is known of it. */
 function aloneWords(results: readonly BenchResult[]): string {
   const alone = results.find(result => isOurs(result) && result.timer === 'gpu-timestamp');
-  if (!alone?.tflops) return '';
+  if (!alone?.tflops || alone.failure !== null) return '';
   return `Alone, and by GPU timestamps, webgemm takes ${duration(alone.ms)} for it: ${gflops(alone.tflops * 1000)} GFLOP/s.`;
 }
 
