@@ -86,18 +86,24 @@ export function programOf(
   const reason = rejects(source, shape, type, profile);
   if (reason) throw new GemmError('unsupported', reason);
   const kernel = kernelOf(source);
-  if (!kernel) return rungOf(source).build(shape, profile);
+  if (!kernel) return tidy(rungOf(source).build(shape, profile));
   const problem = problemOf(shape, type);
   const chosen = params ?? kernel.candidates(problem, profile)[0];
   const program = kernel.build(problem, profile, chosen);
   const limit = params ? brokenLimit(program, profile) : null;
   if (limit) throw new GemmError('invalid-argument', limit, 'Take smaller tiles.');
-  return {
+  return tidy({
     ...program,
     ...{ inputs: type, result: 'f32', detail: '', preparation: 'within' },
     arithmetic: kernel.arithmetic(problem),
-  };
+  });
 }
+
+/** Without the empty lines around a text: the editor shows its lines from the first. */
+const tidy = (program: RungProgram): RungProgram => ({
+  ...program,
+  passes: program.passes.map(pass => ({ ...pass, wgsl: `${pass.wgsl.trim()}\n` })),
+});
 
 function rungOf(source: SourceId) {
   const rung = RUNGS.find(candidate => source === `rung:${candidate.rung}`);
