@@ -15,8 +15,8 @@ export function List() {
       <section class="section" aria-label="Kept results">
         <p>There is nothing here yet.</p>
         <p class="muted">
-          Run the <a href={hrefOf('ladder')}>ladder</a> or a <a href={hrefOf('race')}>race</a>, or open what{' '}
-          <code>npx webgemm ladder --json</code> wrote.
+          Run the <a href={hrefOf('ladder')}>ladder</a>, measure <a href={hrefOf('gemm')}>a product</a>, run a{' '}
+          <a href={hrefOf('race')}>race</a>, or open what <code>npx webgemm ladder --json</code> wrote.
         </p>
       </section>
     );
