@@ -206,7 +206,8 @@ describe('a record', () => {
   test('as JSON, and every store, makes another Gemm choose what was found', async () => {
     const record = JSON.parse(JSON.stringify(await tuned()));
     const stores = [memoryStore(), ...(hasIndexedDB() ? [indexedDBStore()] : [])];
-    expect(stores).toHaveLength(driver === 'chromium' ? 2 : 1);
+    // Node has none; in a page it must be there, and newer Denos have it.
+    if (driver === 'chromium') expect(stores).toHaveLength(2);
     for (const store of stores) {
       expect(await store.load({ ...record.adapter, vendor: 'nobody' })).toBeNull();
       await store.save(record);
