@@ -55,7 +55,7 @@ const statusOf = ({ tried }: TuneResult, kernel: string, params?: Params) =>
 
 describe('the search', () => {
   test('finds the fastest, and plans use it from then on', async () => {
-    const gemm = await newGemm({ kernels: [slowed([24, 1, 6])] });
+    const gemm = await newGemm({ kernels: [slowed([24, 1, 8])] });
     const before = await gemm.plan(problem);
     expect(before.explain()).toMatchObject({ params: { again: 24 }, source: 'default' });
     const { record, tried, best, before: measuredBefore } = await tuneOne(gemm);
@@ -195,7 +195,7 @@ describe('tuning ends early', () => {
 });
 
 describe('a record', () => {
-  const kernels = [slowed([4, 1])];
+  const kernels = [slowed([16, 1])];
   const tuned = async () => {
     const gemm = await newGemm({ kernels });
     const record = await gemm.tune(problem);
