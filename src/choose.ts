@@ -4,7 +4,7 @@
  */
 import { GemmError } from './errors.ts';
 import { KERNELS } from './kernels/index.ts';
-import type { Kernel, Params } from './kernels/kernel.ts';
+import { type Kernel, type Params, sameNames } from './kernels/kernel.ts';
 import type { Problem } from './problem.ts';
 import type { Profile } from './profile.ts';
 import { brokenLimit, type Program } from './program.ts';
@@ -109,17 +109,19 @@ function candidateOf(
   given: Params | undefined,
   suggested: readonly Suggestion[],
 ): Candidate | string {
+  const usual = given ? [given] : kernel.candidates(problem, profile);
   for (const { kernel: name, params: wanted, source, ms, note } of given ? [] : suggested) {
     if (name !== kernel.name) continue;
-    const params = source === 'suggested' ? having(kernel, problem, profile, wanted) : wanted;
-    const program = params && fitting(kernel, problem, profile, params);
-    if (!params || !program) continue;
+    const params = source === 'suggested' ? having(usual, wanted) : wanted;
+    if (!params || !sameNames(params, usual[0])) continue;
+    const program = fitting(kernel, problem, profile, params);
+    if (!program) continue;
     const estimateMs = ms ?? kernel.estimate(problem, profile, params);
     return { kernel, params, program, estimateMs, source, note };
   }
   let reason = 'no parameters fit the problem';
   const source = given ? 'given' : 'default';
-  for (const params of given ? [given] : kernel.candidates(problem, profile)) {
+  for (const params of usual) {
     const program = kernel.build(problem, profile, params);
     const limit = brokenLimit(program, profile);
     if (limit === null) {
@@ -131,17 +133,12 @@ function candidateOf(
   return reason;
 }
 
-/** The kernel's first parameters that have these among them. */
-const having = (kernel: Kernel, problem: Problem, profile: Profile, wanted: Params): Params | undefined =>
-  kernel
-    .candidates(problem, profile)
-    .find(params => Object.entries(wanted).every(([name, value]) => params[name] === value));
+/** The first parameters that have these among them. */
+const having = (usual: readonly Params[], wanted: Params): Params | undefined =>
+  usual.find(params => Object.entries(wanted).every(([name, value]) => params[name] === value));
 
 /** The program for parameters that were good elsewhere; null where this version, problem or device can't take them. */
 function fitting(kernel: Kernel, problem: Problem, profile: Profile, params: Params): Program | null {
-  const [usual] = kernel.candidates(problem, profile);
-  const names = (of: Params = {}) => Object.keys(of).sort().join();
-  if (names(params) !== names(usual)) return null;
   try {
     const program = kernel.build(problem, profile, params);
     return brokenLimit(program, profile) === null ? program : null;

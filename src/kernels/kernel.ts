@@ -29,3 +29,7 @@ export interface Kernel {
   /** The passes for these parameters. */
   build(problem: Problem, profile: Profile, params: Params): Program;
 }
+
+/** Whether these are parameters of one kernel: the same names, whatever they hold. */
+export const sameNames = (x: Params = {}, y: Params = {}): boolean =>
+  Object.keys(x).sort().join() === Object.keys(y).sort().join();

@@ -1,6 +1,6 @@
 /** What the tuner tries for a problem: the parameters of every kernel that can serve, less what has no prospect. Pure. */
 import type { Candidate, Suggestion } from '../choose.ts';
-import type { Kernel, Params } from '../kernels/kernel.ts';
+import { type Kernel, type Params, sameNames } from '../kernels/kernel.ts';
 import type { Problem } from '../problem.ts';
 import type { Profile } from '../profile.ts';
 import { brokenLimit } from '../program.ts';
@@ -71,9 +71,8 @@ function pointsOf(
   suggested: readonly Suggestion[],
 ): readonly Omit<Entrant, 'estimateMs'>[] {
   const usual = kernel.candidates(problem, profile);
-  const names = (params: Params = {}) => Object.keys(params).sort().join();
   const known = suggested
-    .filter(it => it.kernel === kernel.name && names(it.params) === names(usual[0]))
+    .filter(it => it.kernel === kernel.name && sameNames(it.params, usual[0]))
     .map(({ params }) => params);
   const points = [...usual, ...known, ...(kernel.space?.(problem, profile) ?? [])];
   const distinct = points.filter((params, i) => points.findIndex(other => sameParams(other, params)) === i);
