@@ -1,5 +1,5 @@
 /** A text of WGSL to be edited: CodeMirror as soon as it is there, and until then, or without it, a plain text area. */
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { LineMarks } from './changed-lines.ts';
 import type { Handle, Remark } from './codemirror.ts';
 
@@ -44,7 +44,9 @@ export function Editor({ label, text, onInput, onRun, marks, remarks, goTo }: Ed
     };
   }, [label, hint]);
 
-  useEffect(() => handle?.setText(text), [handle, text]);
+  // At once: what is typed before the next frame would be overwritten with the text that was due in this one, and be
+  // reported as typed, and so on without an end.
+  useLayoutEffect(() => handle?.setText(text), [handle, text]);
   useEffect(() => handle?.setMarks(marks), [handle, marks]);
   useEffect(() => handle?.setRemarks(remarks), [handle, remarks]);
   useEffect(() => {
