@@ -11,9 +11,15 @@ export interface Route {
 
 export const route = signal<Route>(read());
 
-addEventListener('hashchange', () => {
+/** The address that `route` was read from. */
+let heard = location.hash;
+
+addEventListener('hashchange', hear);
+
+function hear(): void {
+  heard = location.hash;
   route.value = read();
-});
+}
 
 function read(): Route {
   const [path, query = ''] = location.hash.replace(/^#\/?/, '').split('?', 2);
@@ -26,8 +32,12 @@ export function hrefOf(view: ViewName, params: Readonly<Record<string, string>> 
   return `#/${view}${query && `?${query}`}`;
 }
 
-/** Changes what the address says of the view that is shown, without a step in the browser's history. */
+/**
+ * Changes what the address says of the view that is shown, without a step in the browser's history. An address that was
+ * just followed, and that the page has not heard of yet, is left alone.
+ */
 export function replaceParams(params: Readonly<Record<string, string>>): void {
+  if (location.hash !== heard) return;
   history.replaceState(null, '', hrefOf(route.value.view, params));
-  route.value = read();
+  hear();
 }

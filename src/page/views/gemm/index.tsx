@@ -1,5 +1,5 @@
 /** One product: described, explained for this device or another one, measured, placed on a roofline, tuned. */
-import { useEffect } from 'preact/hooks';
+import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { GpuProblem } from '../../components/gpu-problem.tsx';
 import { View } from '../../components/view.tsx';
 import { replaceParams, route } from '../../state/route.ts';
@@ -15,8 +15,9 @@ export default function Gemm() {
   const { params, view } = route.value;
   const address = params.toString();
   const written = new URLSearchParams(toParams(fields.value)).toString();
-  // An address that somebody followed is taken over once; from then on it says what the fields hold.
-  useEffect(() => {
+  // An address that somebody followed is taken over once, before anything else is shown; from then on it says what the
+  // fields hold.
+  useLayoutEffect(() => {
     if (view === 'gemm' && address !== '' && address !== written) fields.value = fromParams(params);
   }, [address]);
   useEffect(() => {
