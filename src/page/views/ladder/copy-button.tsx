@@ -7,6 +7,7 @@ const SHOWN_MS = 2500;
 export function CopyButton({ text, what }: { readonly text: string; readonly what: string }) {
   const [said, setSaid] = useState('');
   useEffect(() => {
+    if (said === '') return;
     const timer = setTimeout(() => setSaid(''), SHOWN_MS);
     return () => clearTimeout(timer);
   }, [said]);
