@@ -71,7 +71,10 @@ const pageApp = (): TestProjectInlineConfiguration => ({
     include: ['test/page-app/**/*.test.ts'],
     globalSetup: ['test/page-app/build.ts'],
     provide: { chromium: findChromium() },
-    ...PATIENT,
+    // A test has some such waits; what computes for long has its own limit in the test.
+    testTimeout: 300_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
   },
 });
 

@@ -27,6 +27,10 @@ export interface OpenPage {
   crashGpu(): Promise<void>;
 }
 
+/** Milliseconds that the page may take to show something, and to finish what it computes: a busy machine takes its time. */
+const SHOWN = 60_000;
+export const COMPUTED = 240_000;
+
 const browsers = new Map<boolean, Promise<Browser>>();
 let site: Promise<Site> | undefined;
 const closing: (() => Promise<void>)[] = [];
@@ -54,6 +58,7 @@ export async function openPage(options: OpenOptions = {}): Promise<OpenPage> {
     acceptDownloads: true,
   };
   const context = await browser.newContext(settings);
+  context.setDefaultTimeout(SHOWN);
   closing.push(() => context.close());
   const page = await context.newPage();
   const complaints = listen(page, new URL(url).origin);
@@ -69,7 +74,31 @@ export async function openPage(options: OpenOptions = {}): Promise<OpenPage> {
 
 /** Waits until the GPU is open, or was found to be missing. */
 export async function settled({ page }: OpenPage): Promise<void> {
-  await page.locator('.device-chip:not(:has-text("Looking"))').waitFor({ timeout: 30_000 });
+  await page.locator('.device-chip:not(:has-text("Looking"))').waitFor();
+}
+
+/**
+ * Clicks a button in the very moment in which the page shows a text. The page does it by itself: when a click from outside
+ * arrives, what was going on may be over.
+ */
+export function clickWhen({ page }: Pick<OpenPage, 'page'>, shown: RegExp, button: string): Promise<void> {
+  return page.evaluate(
+    ([pattern, label]) =>
+      new Promise<void>(resolve => {
+        const look = () => {
+          if (!new RegExp(pattern).test(document.body.textContent)) return;
+          const found = [...document.querySelectorAll('button')].find(it => it.textContent === label);
+          if (!found) return;
+          observer.disconnect();
+          found.click();
+          resolve();
+        };
+        const observer = new MutationObserver(look);
+        observer.observe(document.body, { subtree: true, childList: true, characterData: true });
+        look();
+      }),
+    [shown.source, button] as const,
+  );
 }
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
@@ -114,7 +143,7 @@ function browserFor(webgpu: boolean): Promise<Browser> {
   if (!browser) {
     const { executablePath, args } = inject('chromium')!;
     const chosen = webgpu ? args : args.filter(name => name !== '--enable-unsafe-webgpu');
-    browser = chromium.launch({ executablePath, args: chosen });
+    browser = chromium.launch({ executablePath, args: chosen, timeout: SHOWN });
     browsers.set(webgpu, browser);
   }
   return browser;

@@ -5,7 +5,7 @@ import type { LadderRecord } from '../../src/ladder/record.ts';
 import { RUNGS } from '../../src/ladder/rungs.ts';
 import { parseRecords } from '../../src/page/state/read-record.ts';
 import { WORDS } from '../../src/page/views/ladder/words.ts';
-import { type OpenOptions, type OpenPage, openPage, settled, violations } from './browser.ts';
+import { COMPUTED, type OpenOptions, type OpenPage, openPage, settled, violations } from './browser.ts';
 
 const h200: LadderRecord = JSON.parse(
   readFileSync(new URL('../../bench/records/h200-ladder.json', import.meta.url), 'utf8'),
@@ -21,7 +21,7 @@ describe.skipIf(!inject('chromium'))('the ladder', () => {
   test('runs one rung, verified, and its record is what the command writes', async () => {
     const { page, complaints } = await ladder('ladder?size=64');
     await page.getByRole('button', { name: 'Run rung 2' }).click();
-    await page.getByText('verified against float64. The record is under').waitFor();
+    await page.getByText('verified against float64. The record is under').waitFor({ timeout: COMPUTED });
     expect(await row(page, 'workgroups').textContent()).toMatch(
       /your GPU.*GFLOP\/s.* a product, verified: error \d\.\de-\d/,
     );
@@ -42,9 +42,9 @@ describe.skipIf(!inject('chromium'))('the ladder', () => {
     const { page, complaints } = await ladder('ladder?size=64');
     await page.getByRole('button', { name: `Run all ${RUNGS.length} rungs` }).click();
     await page.locator('.ladder-panel progress').waitFor();
-    await row(page, 'naive').getByText('verified: error').waitFor();
+    await row(page, 'naive').getByText('verified: error').waitFor({ timeout: COMPUTED });
     expect(await page.getByRole('button', { name: 'Cancel' }).isVisible()).toBe(true);
-    await page.getByText(/Done: \d+ of \d+ rungs ran, verified/).waitFor({ timeout: 90_000 });
+    await page.getByText(/Done: \d+ of \d+ rungs ran, verified/).waitFor({ timeout: COMPUTED });
     for (const { id } of RUNGS) {
       expect(await row(page, id).textContent()).toMatch(/verified: error|not on this GPU: .+/);
     }
@@ -58,14 +58,14 @@ describe.skipIf(!inject('chromium'))('the ladder', () => {
     await page.getByRole('link', { name: 'Results' }).first().click();
     await page.getByRole('heading', { name: 'Results', level: 1 }).waitFor();
     await page.getByRole('link', { name: 'Ladder', exact: true }).click();
-    await row(page, 'naive').getByText('verified: error').waitFor();
+    await row(page, 'naive').getByText('verified: error').waitFor({ timeout: COMPUTED });
     expect(complaints).toEqual([]);
   });
 
   test('is cancelled in the middle; the page is usable at once, and the next run works', async () => {
     const { page, complaints } = await ladder('ladder?size=64');
     await page.getByRole('button', { name: /^Run all/ }).click();
-    await row(page, 'workgroups').getByText('verified: error').waitFor();
+    await row(page, 'workgroups').getByText('verified: error').waitFor({ timeout: COMPUTED });
     const cancel = page.getByRole('button', { name: 'Cancel' });
     await cancel.focus();
     const frames = await cancel.evaluate(async button => {
@@ -80,7 +80,7 @@ describe.skipIf(!inject('chromium'))('the ladder', () => {
     expect(frames, 'frames until the page had left the run').toBeLessThan(10);
     expect(await page.evaluate(() => document.activeElement?.textContent)).toMatch(/^Run all/);
     await page.getByRole('button', { name: 'Run rung 1', exact: true }).click();
-    await page.getByText('Done, verified against float64').waitFor();
+    await page.getByText('Done, verified against float64').waitFor({ timeout: COMPUTED });
     expect(await row(page, 'workgroups').textContent()).toContain('verified');
     expect(complaints).toEqual([]);
   });
@@ -100,8 +100,10 @@ describe.skipIf(!inject('chromium'))('the ladder', () => {
       '#/workbench?rung=4',
     );
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    // It says so for a short time only.
+    const copied = opened.getByText('Copied').waitFor();
     await opened.getByRole('button', { name: /^Copy the WGSL/ }).click();
-    await opened.getByText('Copied').waitFor();
+    await copied;
     expect(await page.evaluate(() => navigator.clipboard.readText())).toContain('@compute');
     expect(complaints).toEqual([]);
   });
@@ -115,11 +117,11 @@ describe.skipIf(!inject('chromium'))('the ladder', () => {
       .getByRole('region', { name: /^Rung 7/ })
       .getByText('Before it: transpose')
       .waitFor();
-    expect(page.url()).toMatch(/#\/ladder\?rung=7&size=64$/);
+    await page.waitForURL(/#\/ladder\?rung=7&size=64$/);
     expect(await head.getAttribute('aria-expanded')).toBe('true');
     await page.keyboard.press('Enter');
     await page.getByRole('region', { name: /^Rung 7/ }).waitFor({ state: 'detached' });
-    expect(page.url()).toMatch(/#\/ladder\?size=64$/);
+    await page.waitForURL(/#\/ladder\?size=64$/);
     expect(complaints).toEqual([]);
   });
 
@@ -190,7 +192,7 @@ describe.skipIf(!inject('chromium'))('the ladder', () => {
     const opened = await ladder('ladder?size=64');
     const { page } = opened;
     await page.getByRole('button', { name: /^Run all/ }).click();
-    await row(page, 'naive').getByText('verified: error').waitFor();
+    await row(page, 'naive').getByText('verified: error').waitFor({ timeout: COMPUTED });
     await opened.crashGpu();
     await page.locator('.notice', { hasText: 'The GPU was lost' }).waitFor();
     await page.getByText('The run ended when the GPU was lost').waitFor();
@@ -198,7 +200,7 @@ describe.skipIf(!inject('chromium'))('the ladder', () => {
     await page.getByRole('button', { name: 'Restart the GPU' }).first().click();
     await settled(opened);
     await page.getByRole('button', { name: 'Run rung 3', exact: true }).click();
-    await page.getByText('Done, verified against float64').waitFor();
+    await page.getByText('Done, verified against float64').waitFor({ timeout: COMPUTED });
     expect(await row(page, 'naive').textContent()).toContain('verified');
   });
 
@@ -220,7 +222,7 @@ describe.skipIf(!inject('chromium'))('the ladder', () => {
     const opened = await ladder('ladder?rung=4&size=64');
     const { page } = opened;
     await page.getByRole('button', { name: 'Run rung 4', exact: true }).click();
-    await page.getByText('Done, verified against float64').waitFor();
+    await page.getByText('Done, verified against float64').waitFor({ timeout: COMPUTED });
     await page.locator('.picture svg').first().waitFor();
     for (const [colorScheme, width] of [
       ['light', 1280],

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, inject, test } from 'vitest';
-import { type OpenPage, openPage, settled, violations } from './browser.ts';
+import { COMPUTED, type OpenPage, openPage, settled, violations } from './browser.ts';
 
 const RECORDS = new URL('../../bench/records/', import.meta.url);
 const file = (name: string) => ({
@@ -26,8 +26,12 @@ async function results(files: readonly ReturnType<typeof file>[] = [], options =
   return opened;
 }
 
-const choose = ({ page }: OpenPage, files: readonly ReturnType<typeof file>[]) =>
-  page.locator('input[type=file]').setInputFiles([...files]);
+/** Opens files, and waits until all of them were read: then the page forgets the choice. */
+async function choose({ page }: OpenPage, files: readonly ReturnType<typeof file>[]) {
+  const input = page.locator('input[type=file]');
+  await input.setInputFiles([...files]);
+  await expect.poll(() => input.evaluate((it: HTMLInputElement) => it.files?.length)).toBe(0);
+}
 
 /** What a button downloads. */
 async function downloaded({ page }: OpenPage, button: string | RegExp, exact = false) {
@@ -65,7 +69,7 @@ describe.skipIf(!inject('chromium'))('results', () => {
     await settled(opened);
     const { page } = opened;
     await page.getByRole('button', { name: 'Start the race' }).click();
-    await page.getByRole('heading', { level: 2 }).waitFor({ timeout: 100_000 });
+    await page.getByRole('heading', { level: 2 }).waitFor({ timeout: COMPUTED });
     await page.getByRole('link', { name: 'Results', exact: true }).click();
     expect(await items(opened).textContent()).toContain('measured here');
     const first = await downloaded(opened, /^Export Bench/);
@@ -83,9 +87,9 @@ describe.skipIf(!inject('chromium'))('results', () => {
     await page.reload();
     await items(opened).nth(1).waitFor();
     await page.getByRole('button', { name: 'Remove Ladder, 4096×4096×4096' }).click();
-    expect(await items(opened).count()).toBe(1);
+    await expect.poll(() => items(opened).count()).toBe(1);
     await page.getByRole('button', { name: 'Undo' }).click();
-    expect(await items(opened).count()).toBe(2);
+    await expect.poll(() => items(opened).count()).toBe(2);
     await page.getByRole('button', { name: 'Remove all' }).click();
     await page.getByText('There is nothing here yet.').waitFor();
     await page.reload();
@@ -162,7 +166,7 @@ describe.skipIf(!inject('chromium'))('results', () => {
     const { page, complaints } = opened;
     await page.getByRole('link', { name: /^Ladder, / }).click();
     await page.getByRole('button', { name: 'Picture …' }).click();
-    expect(await page.getByRole('img', { name: /verified against float64/ }).count()).toBe(1);
+    await page.getByRole('img', { name: /verified against float64/ }).waitFor();
     const png = await downloaded(opened, 'Download PNG');
     expect(png.name).toMatch(/\.png$/);
     expect(png.content.subarray(1, 4).toString()).toBe('PNG');
