@@ -8,8 +8,10 @@
  */
 import { isInteger, operations, type Problem } from '../problem.ts';
 import { ceilDiv, foldGrid, type Program } from '../program.ts';
-import { frame, tileOf, type Width } from '../wgsl/frame.ts';
+import { frame, tileOf } from '../wgsl/frame.ts';
+import { widthC } from '../wgsl/store.ts';
 import { unroll } from '../wgsl/unroll.ts';
+import type { Width } from '../wgsl/vectors.ts';
 import { liesAlongK, widest, words } from '../wgsl/words.ts';
 import { estimateMs } from './cost.ts';
 import type { Kernel, Params } from './kernel.ts';
@@ -109,7 +111,11 @@ fn main(
   for (var i = 0u; i < ${rows * groups}; i++) {
     let row = place.row + 4 * local.y + i / ${4 * groups} * ${4 * SIDE} + i / ${groups} % 4;
     let col = place.col + 4 * local.x + i % ${groups} * ${4 * SIDE};
-    for (var j = 0u; j < 4; j++) { storeC(place.batch, row, col + j, sums[i][j]); }
+    ${
+      widthC(problem) === 4
+        ? 'storeC(place.batch, row, col, sums[i]);'
+        : 'for (var j = 0u; j < 4; j++) { storeC(place.batch, row, col + j, sums[i][j]); }'
+    }
   }
 }
 `;
@@ -145,7 +151,11 @@ export const dotI8: Kernel = {
   build(problem, _, { groups }): Program {
     const tile = tileSize({ groups });
     const vectors = { vectorA: widest(problem, 'A', 4), vectorB: widest(problem, 'B', 4) };
-    const { wgsl, bindings, params } = frame(problem, { ...vectors, enable: [`requires ${FEATURE};`] });
+    const { wgsl, bindings, params } = frame(problem, {
+      ...vectors,
+      vectorC: widthC(problem),
+      enable: [`requires ${FEATURE};`],
+    });
     const blocks = block(problem, 'A', vectors.vectorA) + block(problem, 'B', vectors.vectorB);
     return {
       passes: [

@@ -12,8 +12,9 @@
  */
 import { BYTES, operations, type Problem } from '../problem.ts';
 import { ceilDiv, foldGrid, type Program } from '../program.ts';
-import { frame, tileOf, type Width } from '../wgsl/frame.ts';
+import { frame, tileOf } from '../wgsl/frame.ts';
 import { unroll } from '../wgsl/unroll.ts';
+import type { Width } from '../wgsl/vectors.ts';
 import { liesAlongK, widest, words } from '../wgsl/words.ts';
 import { estimateMs } from './cost.ts';
 import type { Kernel, Params } from './kernel.ts';

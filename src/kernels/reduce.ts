@@ -8,7 +8,16 @@
  */
 import type { Problem } from '../problem.ts';
 import { type Binding, ceilDiv, foldGrid, type Pass, reads, uniform, writes } from '../program.ts';
-import { declareParams, epilogueOperands, storeFinished } from '../wgsl/frame.ts';
+import { declareParams } from '../wgsl/frame.ts';
+import {
+  cells,
+  declareEpilogue,
+  epilogueOperands,
+  storeFinished,
+  type WidthC,
+  widthC,
+  widthPartial,
+} from '../wgsl/store.ts';
 import { unroll } from '../wgsl/unroll.ts';
 
 const THREADS = 256;
@@ -21,22 +30,20 @@ export const partialBytes = ({ m, n, batch }: Problem, slices: number): number =
 /** Adds up the buffer `partial` of frame()'s partial store; the pass before it provides the uniform \`params\`. */
 export function reducePass(problem: Problem, slices: number): Pass {
   const { m, n, batch, c } = problem;
-  const vector = n % 4 === 0 ? 4 : 1;
+  const vector = widthPartial(problem);
+  const width = widthC(problem);
   const lanes = [16, 8, 4, 2].find(count => 2 * count <= slices) ?? 1;
   const units = THREADS / lanes;
   const extra = epilogueOperands(problem);
   const bindings: Binding[] = [uniform('params'), reads('partial'), writes('c'), ...extra.map(reads)];
-  const declared = extra.map(
-    (name, i) => `@group(0) @binding(${3 + i}) var<storage, read> ${name}: array<${c.type}>;\n`,
-  );
   return {
     label: 'reduce',
     wgsl: `${c.type === 'f16' ? 'enable f16;\n\n' : ''}${declareParams(problem)}
 @group(0) @binding(1) var<storage, read> partial: array<Unit>;
-@group(0) @binding(2) var<storage, read_write> c: array<${c.type}>;
-${declared.join('')}
-${storeFinished(problem)}
-${main(vector, lanes, units)}`,
+@group(0) @binding(2) var<storage, read_write> c: array<${cells(c.type, width)}>;
+${declareEpilogue(problem, 3, width)}
+${storeFinished(problem, width)}
+${main(vector, width, lanes, units)}`,
     bindings,
     workgroups: foldGrid(ceilDiv(batch * m * n, units * vector)),
     threads: THREADS,
@@ -44,12 +51,12 @@ ${main(vector, lanes, units)}`,
   };
 }
 
-const main = (vector: 1 | 4, lanes: number, units: number) => /* wgsl */ `
-alias Unit = ${vector === 4 ? 'vec4<Sum>' : 'Sum'};
+const main = (vector: WidthC, width: WidthC, lanes: number, units: number) => /* wgsl */ `
+alias Unit = ${cells('Sum', vector)};
 
 const LANES = ${lanes}u;
 const UNITS = ${units}u;
-const CELLS = ${units * vector}u;
+const STORES = ${(units * vector) / width}u;          // of ${width === 1 ? 'a cell' : 'four cells'} each
 
 var<workgroup> sums: array<array<Unit, UNITS>, LANES>;
 
@@ -73,10 +80,10 @@ fn main(
   sums[lane][thread % UNITS] = sum;
   workgroupBarrier();
 
-  for (var i = thread; i < CELLS; i += ${THREADS}) {
-    let cell = first * CELLS + i;
-    var total = Sum();
-    for (var other = 0u; other < LANES; other++) { total += sums[other][${vector === 4 ? 'i / 4][i % 4' : 'i'}]; }
+  for (var i = thread; i < STORES; i += ${THREADS}) {
+    let cell = ${width === 4 ? '4 * (first * STORES + i)' : 'first * STORES + i'};
+    var total = ${cells('Sum', width)}();
+    for (var other = 0u; other < LANES; other++) { total += sums[other][${vector === width ? 'i' : 'i / 4][i % 4'}]; }
     if (cell < cells) {
       storeC(cell / (params.m * params.n), cell / params.n % params.m, cell % params.n, total);
     }

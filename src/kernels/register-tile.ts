@@ -16,6 +16,7 @@ import { GemmError } from '../errors.ts';
 import { BYTES, isInteger, operations, type Problem } from '../problem.ts';
 import { type Binding, ceilDiv, foldGrid, type Pass, type Program } from '../program.ts';
 import { type FrameOptions, frame, tileOf } from '../wgsl/frame.ts';
+import { type WidthC, widthC, widthPartial } from '../wgsl/store.ts';
 import { unroll } from '../wgsl/unroll.ts';
 import { liesAlongK, widest, words } from '../wgsl/words.ts';
 import { estimateMs } from './cost.ts';
@@ -80,7 +81,7 @@ export const registerTile: Kernel = {
     const { bm, bn, slices } = params;
     checkFit(problem, params);
     const operands = params.pack ? packedOperands(problem, params) : operandsAsTheyLie(problem, params);
-    const source = tileSource(operands.a, operands.b, params);
+    const source = tileSource(operands.a, operands.b, widthStored(problem, params), params);
     return {
       passes: [
         ...operands.passes,
@@ -198,13 +199,22 @@ interface Operands {
   readonly scratch: Program['scratch'];
 }
 
-function frameOptions({ bk, slices }: Params): FrameOptions {
-  return { slices, step: bk, store: slices > 1 ? 'partial' : 'finished' };
+const widthStored = (problem: Problem, { slices }: Params): WidthC =>
+  slices > 1 ? widthPartial(problem) : widthC(problem);
+
+function frameOptions(problem: Problem, params: Params): FrameOptions {
+  const { bk, slices } = params;
+  const store = slices > 1 ? 'partial' : 'finished';
+  return { slices, step: bk, store, vectorC: widthStored(problem, params) };
 }
 
 function operandsAsTheyLie(problem: Problem, params: Params): Operands {
   const [vectorA, vectorB] = [widest(problem, 'A', 4), widest(problem, 'B', 4)];
-  const { wgsl, bindings, params: uniforms } = frame(problem, { ...frameOptions(params), vectorA, vectorB });
+  const {
+    wgsl,
+    bindings,
+    params: uniforms,
+  } = frame(problem, { ...frameOptions(problem, params), vectorA, vectorB });
   return {
     wgsl: [wgsl, words(problem, 'A', vectorA).wgsl, words(problem, 'B', vectorB).wgsl].join(''),
     bindings,
@@ -247,7 +257,7 @@ function packedOperands(problem: Problem, params: Params): Operands {
     params: uniforms,
   } = frame(
     { ...problem, a: a.operand, b: b.operand },
-    { ...frameOptions(params), access: 'vec4<f32>', buffers: { a: 'packedA', b: 'packedB' } },
+    { ...frameOptions(problem, params), access: 'vec4<f32>', buffers: { a: 'packedA', b: 'packedB' } },
   );
   return {
     ...{ wgsl, bindings, passes: [a.pass, b.pass] },
@@ -280,7 +290,7 @@ function packedPanel(name: 'A' | 'B', side: number, params: Params): Panel {
   };
 }
 
-function tileSource(a: Panel, b: Panel, params: Params): string {
+function tileSource(a: Panel, b: Panel, width: WidthC, params: Params): string {
   const { bm, bn, bk, tm, tn, slices } = params;
   const [threadsM, threadsN] = [bm / tm, bn / tn];
   const [groupsM, groupsN] = [tm / 4, tn / 4];
@@ -333,13 +343,12 @@ fn main(
 
   ${unroll(tm, 2, i =>
     sums[i]
-      .flatMap((sum, h) =>
-        [0, 1, 2, 3].map(j => {
-          const row = `tile.row + ${(i >> 2) * threadsM * 4 + (i % 4)} + 4 * y`;
-          const col = `tile.col + ${h * threadsN * 4 + j} + 4 * x`;
-          return `storeC(tile.batch, ${row}, ${col}, ${sum}.${'xyzw'[j]}${slice});`;
-        }),
-      )
+      .flatMap((sum, h) => {
+        const row = `tile.row + ${(i >> 2) * threadsM * 4 + (i % 4)} + 4 * y`;
+        const col = (j: number) => `tile.col + ${h * threadsN * 4 + j} + 4 * x`;
+        const parts = width === 4 ? [''] : ['.x', '.y', '.z', '.w'];
+        return parts.map((part, j) => `storeC(tile.batch, ${row}, ${col(j)}, ${sum}${part}${slice});`);
+      })
       .join('\n'),
   )}
 }

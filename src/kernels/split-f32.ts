@@ -17,6 +17,7 @@ import { ceilDiv, foldGrid, type Program, reads, uniform } from '../program.ts';
 import { SUBGROUP_MATRIX_FEATURE } from '../wgsl/experimental.ts';
 import { frame, tileOf } from '../wgsl/frame.ts';
 import {
+  laneWidth,
   type MatrixTile,
   misfit,
   threads,
@@ -25,6 +26,7 @@ import {
   workgroupMemory,
 } from '../wgsl/matrix-layout.ts';
 import { matrixEnable, matrixTile } from '../wgsl/matrix-tile.ts';
+import { cells, type WidthC, widthC } from '../wgsl/store.ts';
 import { estimateMs } from './cost.ts';
 import type { Kernel, Params } from './kernel.ts';
 import { pack } from './pack.ts';
@@ -91,7 +93,8 @@ export const splitF32: Kernel = {
   },
   build(problem, profile, params): Program {
     const { m, n, k, batch, a, b } = problem;
-    const tile = tileFor(problem, profile, params);
+    const base = tileFor(problem, profile, params);
+    const tile: MatrixTile = { ...base, width: laneWidth(base) === 1 ? 1 : widthC(problem) };
     const reason = misfit(tile);
     if (reason) throw new GemmError('invalid-argument', `split-f32: ${reason}`);
     const copies = (stride: number) => (stride === 0 ? 1 : batch);
@@ -115,6 +118,7 @@ export const splitF32: Kernel = {
       { ...problem, a: packs[0].operand, b: packs[1].operand },
       {
         access: wordType(tile),
+        vectorC: tile.width,
         enable: matrixEnable(tile),
         step: tile.bk * Math.max(1, tile.flush),
         buffers: { a: 'packedA', b: 'packedB' },
@@ -130,7 +134,7 @@ export const splitF32: Kernel = {
           wgsl: [
             wgsl,
             tileOf(tile.bm, tile.bn),
-            storeScaled(problem, bindings.length),
+            storeScaled(problem, bindings.length, tile.width),
             matrixTile(tile),
           ].join(''),
           bindings: [
@@ -185,7 +189,7 @@ export function tileFor({ k }: Problem, profile: Profile, params: Params): Matri
   return {
     ...{ config, lanes: subgroup.size, pinned: subgroup.pinned, fixedSteps: !profile.software },
     ...{ bm, bn, bk, sm, sn, prefetch },
-    ...{ parts: 2, slices: 1, store: 'storeScaled' },
+    ...{ parts: 2, slices: 1, store: 'storeScaled', width: 1 },
     ...stepsFor(k, bk, flush),
     a: { kind: 'blocked' },
     b: { kind: 'blocked' },
@@ -196,8 +200,10 @@ export function tileFor({ k }: Problem, profile: Profile, params: Params): Matri
  * WGSL: takes the scales off a sum, or computes it anew where its row or column is marked. Sizes are read and not written
  * out, so that products of many sizes share a pipeline.
  */
-const storeScaled = ({ a, b }: Problem, binding: number) => /* wgsl */ `
+const storeScaled = ({ a, b }: Problem, binding: number, width: WidthC) => /* wgsl */ `
 ${LINES}
+
+alias Cells = ${cells('f32', width)};
 
 @group(0) @binding(${binding}) var<uniform> linesA: Lines;
 @group(0) @binding(${binding + 1}) var<uniform> linesB: Lines;
@@ -221,17 +227,33 @@ fn scaleOf(lines: Lines, batch: u32, line: u32) -> f32 {
 }
 
 // 1 / scale, exactly.
-fn inverse(scale: f32) -> f32 { return bitcast<f32>((254u << 23) - bitcast<u32>(scale)); }
+fn inverse(scale: Cells) -> Cells { return bitcast<Cells>((254u << 23) - bitcast<${cells('u32', width)}>(scale)); }
 
-fn storeScaled(batch: u32, row: u32, col: u32, sum: f32) {
+fn storeScaled(batch: u32, row: u32, col: u32, sum: Cells) {
   if (row >= params.m || col >= params.n) { return; }
-  let scaleA = scaleOf(linesA, batch, row);
-  let scaleB = scaleOf(linesB, batch, col);
+  let scaleA = Cells(scaleOf(linesA, batch, row));
+  let scaleB = Cells(${
+    width === 1
+      ? 'scaleOf(linesB, batch, col)'
+      : `
+    scaleOf(linesB, batch, col), scaleOf(linesB, batch, col + 1),
+    scaleOf(linesB, batch, col + 2), scaleOf(linesB, batch, col + 3),
+  `
+  });
   // The smaller factor first: the other way round, the product could overflow on its way.
   let one = inverse(scaleA);
   let other = inverse(scaleB);
   var value = sum * min(one, other) * max(one, other);
-  if (scaleA == 0.0 || scaleB == 0.0) { value = plainSum(batch, row, col); }
+  let marked = (scaleA == Cells()) | (scaleB == Cells());
+  ${
+    width === 1
+      ? 'if (marked) { value = plainSum(batch, row, col); }'
+      : `if (any(marked)) {
+    for (var j = 0u; j < 4; j++) {
+      if (marked[j]) { value[j] = plainSum(batch, row, col + j); }
+    }
+  }`
+  }
   storeC(batch, row, col, value);
 }
 `;

@@ -10,8 +10,9 @@ import { BYTES, isInteger, type Operand, operations, type Problem } from '../pro
 import { type MatrixConfig, type Profile, subgroupSizeFor } from '../profile.ts';
 import { ceilDiv, foldGrid, type Program } from '../program.ts';
 import { SUBGROUP_MATRIX_FEATURE } from '../wgsl/experimental.ts';
-import { frame, tileOf, vectorizes } from '../wgsl/frame.ts';
+import { frame, tileOf } from '../wgsl/frame.ts';
 import {
+  laneWidth,
   type MatrixTile,
   misfit,
   type Source,
@@ -21,6 +22,8 @@ import {
   workgroupMemory,
 } from '../wgsl/matrix-layout.ts';
 import { matrixEnable, matrixTile } from '../wgsl/matrix-tile.ts';
+import { widthC, widthPartial } from '../wgsl/store.ts';
+import { vectorizes } from '../wgsl/vectors.ts';
 import { estimateMs } from './cost.ts';
 import type { Kernel, Params } from './kernel.ts';
 import { needsF16 } from './needs.ts';
@@ -99,7 +102,8 @@ export const subgroupMatrix: Kernel = {
       pieceOf('b', problem, base, steps * params.slices, params.pack === 1),
     ];
     const [a, b] = pieces;
-    const tile: MatrixTile = { ...base, steps, slices: params.slices, a: a.source, b: b.source };
+    const width = laneWidth(base) === 1 ? 1 : (params.slices > 1 ? widthPartial : widthC)(problem);
+    const tile: MatrixTile = { ...base, steps, slices: params.slices, a: a.source, b: b.source, width };
     const packs = pieces.flatMap(({ packed }) => packed ?? []);
     const {
       wgsl,
@@ -113,6 +117,7 @@ export const subgroupMatrix: Kernel = {
         step: tile.bk,
         buffers: { a: a.packed ? 'packedA' : 'a', b: b.packed ? 'packedB' : 'b' },
         slices: params.slices,
+        vectorC: width,
         store: params.slices > 1 ? 'partial' : 'finished',
       },
     );
@@ -188,7 +193,15 @@ export function tileFor(problem: Problem, profile: Profile, params: Params): Mat
   return {
     ...{ config, lanes: subgroup.size, pinned: subgroup.pinned, fixedSteps: !profile.software },
     ...{ bm, bn, bk, sm, sn, prefetch, slices },
-    ...{ parts: 1, flush: 0, steps: 1, store: 'storeC', a: { kind: 'blocked' }, b: { kind: 'blocked' } },
+    ...{
+      parts: 1,
+      flush: 0,
+      steps: 1,
+      store: 'storeC',
+      width: 1,
+      a: { kind: 'blocked' },
+      b: { kind: 'blocked' },
+    },
   };
 }
 

@@ -5,8 +5,17 @@
  * Everything that varies from call to call without changing the code is a uniform, so that problems of one kind share
  * a pipeline; what changes the code (types, transposes, activation) is in the source.
  */
-import { type Activation, isInteger, type Operand, type Problem } from '../problem.ts';
+import { isInteger, type Operand, type Problem } from '../problem.ts';
 import { type Binding, reads, roundUp, uniform, writes } from '../program.ts';
+import {
+  cells,
+  declareEpilogue,
+  epilogueOperands,
+  storeFinished,
+  storePartial,
+  type WidthC,
+} from './store.ts';
+import type { Width } from './vectors.ts';
 
 export interface Frame {
   /** WGSL: directives, declarations, `loadA`, `loadB`, `storeC`. */
@@ -37,19 +46,17 @@ export interface FrameOptions {
    * scratch buffer `partial`, m×n for each product and each of `slices` parts of K.
    */
   readonly store?: 'finished' | 'partial';
+  /**
+   * Neighbouring cells of a row that storeC takes at once: 1 if left out, or what wgsl/store.ts's `widthC` gives. With 4,
+   * its `sum` is a `vec4<Sum>`, and its column a multiple of 4.
+   */
+  readonly vectorC?: WidthC;
   /** Parts that K is cut into (split-K); 1 if left out. */
   readonly slices?: number;
   /** A part of K is a multiple of this long. */
   readonly step?: number;
   /** Elements from the first part of A and B to their second one, where they have two (split-f32). */
   readonly parts?: { readonly a: number; readonly b: number };
-}
-
-export type Width = 1 | 4 | 8;
-
-/** Whether every row of an operand can be read in vectors of `width` elements: nothing but whole, aligned vectors. */
-export function vectorizes(operand: Operand, rowLength: number, width: number): boolean {
-  return [rowLength, operand.ld, operand.offset, operand.stride].every(size => size % width === 0);
 }
 
 /** Elements in a stored row of A and of B. */
@@ -60,7 +67,7 @@ export const rowLengthB = ({ n, k, b }: Problem): number => (b.trans ? k : n);
 export const sumType = (problem: Problem): 'f32' | 'i32' => (isInteger(problem.a.type) ? 'i32' : 'f32');
 
 export function frame(problem: Problem, options: FrameOptions = {}): Frame {
-  const { vectorA = 1, vectorB = 1, enable = [], store = 'finished' } = options;
+  const { vectorA = 1, vectorB = 1, vectorC = 1, enable = [], store = 'finished' } = options;
   const { access = 'elements', buffers = { a: 'a', b: 'b' } } = options;
   const typeOf = (operand: Operand, width: Width) =>
     access === 'elements' ? storedType(operand, width) : access;
@@ -80,8 +87,8 @@ export function frame(problem: Problem, options: FrameOptions = {}): Frame {
 ${declareParams(problem)}
 @group(0) @binding(1) var<storage, read> a: array<${typeOf(a, vectorA)}>;
 @group(0) @binding(2) var<storage, read> b: array<${typeOf(b, vectorB)}>;
-@group(0) @binding(3) var<storage, read_write> ${partial ? 'partial: array<Sum>' : `c: array<${c.type}>`};
-${extra.map((name, i) => `@group(0) @binding(${4 + i}) var<storage, read> ${name}: array<${c.type}>;\n`).join('')}
+@group(0) @binding(3) var<storage, read_write> ${partial ? 'partial' : 'c'}: array<${cells(partial ? 'Sum' : c.type, vectorC)}>;
+${partial ? '' : declareEpilogue(problem, 4, vectorC)}
 fn indexA(batch: u32, row: u32, k: u32) -> u32 {
   return params.offsetA + batch * params.strideA + ${a.trans ? 'k * params.lda + row' : 'row * params.lda + k'};
 }
@@ -91,7 +98,7 @@ fn indexB(batch: u32, k: u32, col: u32) -> u32 {
 }
 
 ${access !== 'elements' ? '' : elements(a, b, vectorA, vectorB)}
-${partial ? storePartial : storeFinished(problem)}
+${partial ? storePartial(vectorC) : storeFinished(problem, vectorC)}
 `;
   return { wgsl: wgsl.trimStart(), bindings, params: paramsOf(problem, options) };
 }
@@ -128,43 +135,6 @@ struct Params {
 
 @group(0) @binding(0) var<uniform> params: Params;`;
 
-/** Where each part's bare sums go; a reduction adds them up and finishes them. */
-const storePartial = /* wgsl */ `// \`slice\` is this workgroup's part of K.
-fn storeC(batch: u32, row: u32, col: u32, sum: Sum, slice: u32) {
-  if (row < params.m && col < params.n) {
-    partial[((slice * params.batch + batch) * params.m + row) * params.n + col] = sum;
-  }
-}`;
-
-/** Names of the operands that finishing needs beside C. */
-export function epilogueOperands(problem: Problem): string[] {
-  return [...(problem.bias === 'none' ? [] : ['bias']), ...(problem.residual ? ['residual'] : [])];
-}
-
-/** WGSL for `storeC`: alpha, beta, bias, activation, residual and the caller's expression, in that order. */
-export function storeFinished({ c, beta, bias, activation, residual, epilogue, alpha }: Problem): string {
-  const steps = [
-    `var value = ${alpha === 1 ? 'sum' : 'params.alpha * sum'};`,
-    // beta = 0 must not read C: it may hold anything, NaN too.
-    ...(beta === 0 ? [] : ['value += params.beta * Sum(c[index]);']),
-    ...(bias === 'none' ? [] : [`value += Sum(bias[${bias === 'row' ? 'col' : 'row'}]);`]),
-    ...(activation === 'none' ? [] : ['value = activate(value);']),
-    ...(residual ? ['value += Sum(residual[index]);'] : []),
-    ...(epilogue ? [`value = custom(value, row, col, batch);`] : []),
-    `c[index] = ${c.type}(value);`,
-  ];
-  return /* wgsl */ `${activation === 'none' ? '' : `${activate(activation)}\n\n`}${
-    epilogue
-      ? `fn custom(value: Sum, row: u32, col: u32, batch: u32) -> Sum {\n  return ${epilogue};\n}\n\n`
-      : ''
-  }fn storeC(batch: u32, row: u32, col: u32, sum: Sum) {
-  if (row < params.m && col < params.n) {
-    let index = params.offsetC + batch * params.strideC + row * params.ldc + col;
-    ${steps.join('\n    ')}
-  }
-}`;
-}
-
 function storedType({ type }: Operand, width: Width): string {
   if (width === 8) return 'vec4<u32>';
   // 8-bit integers lie four to a word: WGSL has no 8-bit arrays.
@@ -179,43 +149,6 @@ export function elementOf(array: string, { type }: Operand, width: Width, as = '
   if (width === 8) return `${as}(unpack2x16float(${array}[index / 8][index / 2 % 4])[index % 2])`;
   return width === 4 ? `${as}(${array}[index / 4][index % 4])` : `${as}(${array}[index])`;
 }
-
-/** Comparisons instead of min, max and clamp: those may turn a NaN into a number. */
-function activate(activation: Exclude<Activation, 'none'>): string {
-  if (typeof activation !== 'string') {
-    return /* wgsl */ `fn activate(x: Sum) -> Sum {
-  let low = Sum(params.clipMin);
-  let high = Sum(params.clipMax);
-  return select(select(x, low, x < low), high, x > high);
-}`;
-  }
-  return {
-    relu: `fn activate(x: Sum) -> Sum { return select(x, Sum(), x < Sum()); }`,
-    sigmoid: `fn activate(x: Sum) -> Sum { return 1.0 / (1.0 + exp(-x)); }`,
-    silu: `fn activate(x: Sum) -> Sum { return x / (1.0 + exp(-x)); }`,
-    tanh: `${TANH}
-fn activate(x: Sum) -> Sum { return tanhOf(x); }`,
-    'gelu-tanh': `${TANH}
-fn activate(x: Sum) -> Sum {
-  return 0.5 * x * (1.0 + tanhOf(0.7978845608028654 * (x + 0.044715 * x * x * x)));
-}`,
-    gelu: GELU,
-  }[activation];
-}
-
-/** Some drivers' tanh overflows to NaN; beyond ±15 it is ±1 in f32. */
-const TANH = /* wgsl */ `fn tanhOf(x: f32) -> f32 {
-  return select(tanh(x), sign(x), abs(x) > 15.0);
-}`;
-
-/** x·Φ(x) with erf from Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26: absolute error below 1.5e-7. */
-const GELU = /* wgsl */ `fn activate(x: Sum) -> Sum {
-  let z = abs(x) * 0.7071067811865476;
-  let t = 1.0 / (1.0 + 0.3275911 * z);
-  let polynomial = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))));
-  let erf = sign(x) * (1.0 - polynomial * exp(-z * z));
-  return 0.5 * x * (1.0 + erf);
-}`;
 
 const bits = new DataView(new ArrayBuffer(4));
 const floatBits = (value: number): number => {

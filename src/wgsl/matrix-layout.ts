@@ -1,5 +1,6 @@
 /** The sizes of wgsl/matrix-tile.ts: what is laid over what, in cells, words and bytes. Pure arithmetic, no WGSL. */
 import type { MatrixConfig } from '../profile.ts';
+import type { WidthC } from './store.ts';
 
 export interface MatrixTile {
   readonly config: MatrixConfig;
@@ -21,6 +22,8 @@ export interface MatrixTile {
   readonly b: Source;
   /** The function that takes each finished sum: frame()'s `storeC`, or the kernel's own. */
   readonly store: string;
+  /** How many neighbouring ones it takes at once, where the lanes' share of them allows it. */
+  readonly width: WidthC;
   /** Steps of K, in each slice of it. */
   readonly steps: number;
   /**
@@ -84,6 +87,12 @@ export function layout(tile: MatrixTile) {
     slicesB: (bn / sn) * parts,
   };
 }
+
+/** Of a row of result matrices, the numbers that each lane gets. */
+export const valuesOf = ({ config, sn, lanes }: MatrixTile): number => (config.M * sn) / lanes;
+
+/** How many of its numbers a lane can take at once. */
+export const laneWidth = (tile: MatrixTile): WidthC => (valuesOf(tile) % 4 === 0 ? 4 : 1);
 
 export const workgroupMemory = (tile: MatrixTile): number => {
   const { sliceA, slicesA, sliceB, slicesB } = layout(tile);

@@ -12,7 +12,16 @@
  */
 import { SUBGROUP_MATRIX_ENABLE, SUBGROUP_SIZE_ENABLE } from './experimental.ts';
 import { declarePlaces, placesA, placesB, plus } from './matrix-fetch.ts';
-import { layout, type MatrixTile, subgroups, threads, wordType } from './matrix-layout.ts';
+import {
+  laneWidth,
+  layout,
+  type MatrixTile,
+  subgroups,
+  threads,
+  valuesOf,
+  wordType,
+} from './matrix-layout.ts';
+import { cells, type WidthC } from './store.ts';
 import { unroll } from './unroll.ts';
 
 export const matrixEnable = ({ config, pinned }: MatrixTile): string[] => [
@@ -39,6 +48,7 @@ export function matrixTile(tile: MatrixTile): string {
     slices: slicesK,
     steps,
     store,
+    width,
     fixedSteps,
   } = tile;
   const alongK = tile.b.kind === 'blocked';
@@ -49,7 +59,10 @@ export function matrixTile(tile: MatrixTile): string {
   const inA = (part: number) => plus(part * rowsOfSubgroups, 'subgroupRow');
   const inB = (part: number) => plus(part * colsOfSubgroups, 'subgroupCol');
   const T = threads(tile);
-  const values = (config.M * sn) / lanes;
+  const values = valuesOf(tile);
+  /** Numbers that are added up at once. */
+  const totals = laneWidth(tile);
+  const takeTotal = totals === width ? 'staged' : 'stagedTotal';
   const partNames = parts === 1 ? [high] : [high, low];
 
   /** Multiply-accumulates of one K of the matrix unit. */
@@ -114,10 +127,12 @@ export function matrixTile(tile: MatrixTile): string {
         : '';
       return `workgroupBarrier();\n${put}${mine(take(rows))}`;
     });
-  const eachValue = (rows: readonly number[], line: (total: string, e: string) => string) =>
+  const eachTotal = (rows: readonly number[], line: (total: string, i: string) => string) =>
     rows
       .flatMap((i, at) =>
-        Array.from({ length: values }, (_, v) => line(total(i, v), `lane + ${(at * values + v) * lanes}`)),
+        Array.from({ length: values / totals }, (_, v) =>
+          line(total(i, v), `lane + ${((at * values) / totals + v) * lanes}`),
+        ),
       )
       .join('\n');
   const total = (i: number, value: number) => `total${i}_${value}`;
@@ -158,7 +173,7 @@ export function matrixTile(tile: MatrixTile): string {
   }
   // Into f32 registers, before the matrix units have truncated too much.
   ${indent(
-    drain(true, rows => eachValue(rows, (total, e) => `${total} += staged(slot, ${e});`)),
+    drain(true, rows => eachTotal(rows, (total, i) => `${total} += ${takeTotal}(slot, ${i});`)),
     2,
   )}
   ${unroll(rowsOf, 2, i => unroll(colsOf, 0, j => `sum${i}_${j} = Result();`))}
@@ -192,18 +207,8 @@ ${
 var<workgroup> memoryA: array<array<Word, ${sliceA}>, ${slicesA}>;
 var<workgroup> memoryB: array<array<Word, ${sliceB}>, ${slicesB}>;
 
-fn staged(slot: u32, e: u32) -> Sum {
-  return bitcast<Sum>(memoryA[slot][e / ${numbers}][e % ${numbers}]);
-}
-${
-  flush
-    ? `
-fn putStaged(slot: u32, e: u32, value: Sum) {
-  memoryA[slot][e / ${numbers}][e % ${numbers}] = bitcast<u32>(value);
-}
-`
-    : ''
-}
+${readStaged('staged', numbers, width)}
+${flush && takeTotal !== 'staged' ? `\n${readStaged(takeTotal, numbers, totals)}\n` : ''}${flush ? `\n${putStaged(numbers, totals)}\n` : ''}
 @compute @workgroup_size(${T})${pinned ? ` @subgroup_size(${lanes})` : ''}
 fn main(
   @builtin(workgroup_id) group: vec3u,
@@ -220,7 +225,7 @@ fn main(
 
   ${indent(declarePlaces(tile), 2)}
   ${unroll(rowsOf, 2, i => unroll(colsOf, 0, j => `var sum${i}_${j}: Result;`))}
-  ${paragraph(flush ? unroll(rowsOf, 2, i => unroll(values, 0, v => `var ${total(i, v)} = Sum();`)) : '', 2)}
+  ${paragraph(flush ? unroll(rowsOf, 2, i => unroll(values / totals, 0, v => `var ${total(i, v)} = ${cells('Sum', totals)}();`)) : '', 2)}
   ${fixedSteps ? '' : `let STEPS = params.depth / BK;\n  ${flush ? `let FLUSHES = STEPS / ${flush};\n  ` : ''}`}let first = tile.slice * STEPS;
   ${paragraph(indent(fetched.before, 2), 2)}${indent(loop, 2)}
 
@@ -230,15 +235,44 @@ fn main(
   ${indent(
     drain(
       !flush,
-      rows => `${flush ? `${eachValue(rows, (total, e) => `putStaged(slot, ${e}, ${total});`)}\n` : ''}for (var v = 0u; v < ${rows.length * values}; v++) {
-  let e = lane + v * ${lanes};
-  ${store}(tile.batch, ${plus(rows[0] * config.M, 'row')} + e / ${sn}, col + e % ${sn}, staged(slot, e)${slicesK > 1 ? ', tile.slice' : ''});
+      rows => `${flush ? `${eachTotal(rows, (total, i) => `putTotal(slot, ${i}, ${total});`)}\n` : ''}for (var v = 0u; v < ${(rows.length * values) / width}; v++) {
+  let i = lane + v * ${lanes};
+  ${store}(tile.batch, ${plus(rows[0] * config.M, 'row')} + i / ${sn / width}, col + ${width === 1 ? `i % ${sn}` : `i % ${sn / width} * ${width}`}, staged(slot, i)${slicesK > 1 ? ', tile.slice' : ''});
 }`,
     ),
     2,
   )}
 }
 `;
+}
+
+/** WGSL: the number, or the four, at place `i` of a subgroup's staging place, whose words hold 2 or 4. */
+function readStaged(name: string, numbers: number, width: WidthC): string {
+  const T = cells('Sum', width);
+  const bits =
+    width === 1
+      ? `memoryA[slot][i / ${numbers}][i % ${numbers}]`
+      : numbers === 4
+        ? 'memoryA[slot][i]'
+        : 'vec4(memoryA[slot][2 * i], memoryA[slot][2 * i + 1])';
+  return `fn ${name}(slot: u32, i: u32) -> ${T} {
+  return bitcast<${T}>(${bits});
+}`;
+}
+
+/** WGSL: puts it there. */
+function putStaged(numbers: number, width: WidthC): string {
+  const T = cells('Sum', width);
+  const bits = `bitcast<${cells('u32', width)}>(value)`;
+  const put =
+    width === 1
+      ? [`memoryA[slot][i / ${numbers}][i % ${numbers}] = ${bits};`]
+      : numbers === 4
+        ? [`memoryA[slot][i] = ${bits};`]
+        : [`let bits = ${bits};`, 'memoryA[slot][2 * i] = bits.xy;', 'memoryA[slot][2 * i + 1] = bits.zw;'];
+  return `fn putTotal(slot: u32, i: u32, value: ${T}) {
+  ${put.join('\n  ')}
+}`;
 }
 
 /** WGSL that may be left out: itself and the beginning of the next line, or nothing. */

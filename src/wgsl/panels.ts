@@ -8,8 +8,8 @@
  * neighbouring threads read from different banks.
  */
 import type { Problem } from '../problem.ts';
-import type { Width } from './frame.ts';
 import { lines, unroll } from './unroll.ts';
+import type { Width } from './vectors.ts';
 import { liesAlongK, widest, words } from './words.ts';
 
 export interface PanelOptions {

@@ -4,7 +4,8 @@
  * way of reading.
  */
 import type { Problem } from '../problem.ts';
-import { rowLengthA, rowLengthB, vectorizes, type Width } from './frame.ts';
+import { rowLengthA, rowLengthB } from './frame.ts';
+import { vectorizes, type Width } from './vectors.ts';
 
 export interface Words {
   /** WGSL: `alias WordA`, `wordA(batch, row, k)` and `partA0(word)`, …; for B `wordB(batch, k, col)`. */

@@ -99,6 +99,17 @@ describe('nothing to compute', () => {
   });
 });
 
+test.each(['plain', 'register-tile'])(
+  'an expression is about one cell, also where %s stores four at once',
+  async kernel => {
+    const problem = { m: 34, n: 24, k: 9, batch: 2, epilogue: 'value + f32(100 * row + 10 * col + batch)' };
+    const epilogue = (value: number, row: number, col: number, batch: number) =>
+      value + 100 * row + 10 * col + batch;
+    const { failure } = await runProblem(await newGemm(), problem, { kernel, epilogue });
+    expect(failure).toBeNull();
+  },
+);
+
 describe('plans', () => {
   test('of the same kind share pipelines, also when they are made at the same time', async () => {
     const { device } = gpu();
@@ -118,7 +129,7 @@ describe('plans', () => {
     for (const plan of plans) plan.destroy();
   });
 
-  test.each(['plain', 'split-k'])(
+  test.each(['plain', 'split-k', 'register-tile'])(
     'of a new kind compile each pass of %s once, the first-use check included',
     async kernel => {
       const { device } = gpu();

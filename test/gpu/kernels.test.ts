@@ -10,6 +10,7 @@ import { toHalves } from '../../src/float16.ts';
 import { KERNELS } from '../../src/kernels/index.ts';
 import type { Kernel, Params } from '../../src/kernels/kernel.ts';
 import { plain } from '../../src/kernels/plain.ts';
+import { registerTile } from '../../src/kernels/register-tile.ts';
 import type { HostOperands } from '../../src/measure/expected.ts';
 import { random } from '../../src/measure/random.ts';
 import {
@@ -147,7 +148,7 @@ function laidOut(options: ProblemOptions, turn: number, aligned: boolean): Probl
   const [rowsB, ldb] = transB ? [n, k] : [k, n];
   const ld = { lda: lda + pad, ldb: ldb + pad, ldc: n + pad };
   // Odd offsets make a problem unaligned whatever its sizes.
-  const offset = { offsetA: aligned ? 16 : 5, offsetB: aligned ? 8 : 3, offsetC: 7 };
+  const offset = { offsetA: aligned ? 16 : 5, offsetB: aligned ? 8 : 3, offsetC: aligned ? 4 : 7 };
   const strides = { strideA: rowsA * ld.lda + pad, strideB: rowsB * ld.ldb + pad, strideC: m * ld.ldc + pad };
   switch (turn % 3) {
     case 0:
@@ -265,23 +266,29 @@ for (const kernel of KERNELS) {
       expect(await differentRuns(kernel, problem, runs)).toBe(0);
     });
 
-    test('NaN, infinity, −0, subnormals and huge numbers reach exactly the cells that they should', async () => {
-      const problem = typed({ m, n, k: 40 });
-      if (isInteger(problem.a.type) || !serves(kernel, problem)) return;
-      const [huge, tiny] = problem.a.type === 'f16' ? [60000, 1e-6] : [1e38, 1e-39];
-      const edit = ({ a, b }: HostOperands) => {
-        put(a, (m - 1) * 40 + 5, Number.NaN);
-        put(b, 7 * n + n - 1, Number.NEGATIVE_INFINITY);
-        put(b, 39 * n + 2, Number.POSITIVE_INFINITY);
-        put(b, 3, huge);
-        for (let k = 0; k < 40; k++) {
-          put(b, k * n + 4, -0);
-          // A driver may take subnormal numbers for 0: few of them, so that their sum is one too.
-          put(b, k * n + 5, k < 3 ? tiny : 0);
-        }
-      };
-      expect(await failures(kernel, [problem], undefined, edit)).toEqual([]);
-    });
+    test.each([
+      ['one at a time', n],
+      ['in fours', Math.ceil(n / 4) * 4],
+    ])(
+      'NaN, infinity, −0, subnormals and huge numbers reach exactly their cells, stored %s',
+      async (_, n) => {
+        const problem = typed({ m, n, k: 40 });
+        if (isInteger(problem.a.type) || !serves(kernel, problem)) return;
+        const [huge, tiny] = problem.a.type === 'f16' ? [60000, 1e-6] : [1e38, 1e-39];
+        const edit = ({ a, b }: HostOperands) => {
+          put(a, (m - 1) * 40 + 5, Number.NaN);
+          put(b, 7 * n + n - 1, Number.NEGATIVE_INFINITY);
+          put(b, 39 * n + 2, Number.POSITIVE_INFINITY);
+          put(b, 3, huge);
+          for (let k = 0; k < 40; k++) {
+            put(b, k * n + 4, -0);
+            // A driver may take subnormal numbers for 0: few of them, so that their sum is one too.
+            put(b, k * n + 5, k < 3 ? tiny : 0);
+          }
+        };
+        expect(await failures(kernel, [problem], undefined, edit)).toEqual([]);
+      },
+    );
 
     test('f16 sums in f32: 4096 products of ±36000 that cancel', async () => {
       const problem = normalize({ m: Math.min(m, 9), n: 8, k: 4096, type: 'f16' });
@@ -342,13 +349,23 @@ async function differentRuns(kernel: Kernel, problem: Problem, runs: number): Pr
   return Array.from({ length: runs }, (_, run) => run).filter(differs).length;
 }
 
+describe('A and B in aligned rows, C not', () => {
+  test.each(KERNELS.map(kernel => [kernel.name, kernel] as const))('%s', async (_, kernel) => {
+    const [m, n, k] = sizesOf(kernel, 0).aligned[0];
+    const problem = normalize({ m, n, k, type: TYPES[0], offsetC: 3, ldc: n + 1 });
+    if (!serves(kernel, problem)) return;
+    expect(await failures(kernel, [problem])).toEqual([]);
+  });
+});
+
 describe('activations', () => {
   const activations: readonly Activation[] = ['gelu', 'gelu-tanh', 'sigmoid', 'tanh', { clip: [-0.5, 2] }];
   test.each(activations.map(activation => [JSON.stringify(activation), activation] as const))(
     '%s',
     async (_, it) => {
-      const problem = normalize({ m: 33, n: 18, k: 17, activation: it, alpha: 4 });
-      expect(await failures(plain, [problem])).toEqual([]);
+      const problem = { m: 33, k: 17, activation: it, alpha: 4 };
+      expect(await failures(plain, [normalize({ ...problem, n: 18 })])).toEqual([]);
+      expect(await failures(registerTile, [normalize({ ...problem, n: 20 })])).toEqual([]);
     },
   );
 });

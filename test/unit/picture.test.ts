@@ -51,10 +51,12 @@ describe.each(Object.entries(DEVICES))('%s', (_, profile) => {
       expect(new Set([...given.values()].flat())).toEqual(new Set([mapping.products ?? 1]));
 
       // Each of these cells is stored once, and no other.
+      const { vector } = mapping.arrays.c;
       const stored = traced.steps
         .flatMap(({ instructions }) => instructions)
         .filter(({ array, how }) => array === 'c' && how === 'write')
-        .flatMap(({ at }) => [...at].filter(cell => cell >= 0));
+        .flatMap(({ at }) => [...at].filter(index => index >= 0))
+        .flatMap(index => Array.from({ length: vector }, (_, j) => index * vector + j));
       expect(stored.toSorted((x, y) => x - y)).toEqual([...given.keys()].toSorted((x, y) => x - y));
 
       const program = chosenFor(name, shape, profile)?.program() ?? rung.build(shape, profile);

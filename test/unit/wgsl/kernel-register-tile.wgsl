@@ -11,7 +11,7 @@ struct Params {
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> a: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> b: array<vec4<f32>>;
-@group(0) @binding(3) var<storage, read_write> c: array<f32>;
+@group(0) @binding(3) var<storage, read_write> c: array<vec4<f32>>;
 
 fn indexA(batch: u32, row: u32, k: u32) -> u32 {
   return params.offsetA + batch * params.strideA + row * params.lda + k;
@@ -33,11 +33,11 @@ fn loadB(batch: u32, k: u32, col: u32) -> Sum {
   return select(Sum(), elementB(indexB(batch, k, col)), (k < params.k) & (col < params.n));
 }
 
-fn storeC(batch: u32, row: u32, col: u32, sum: Sum) {
+fn storeC(batch: u32, row: u32, col: u32, sum: vec4<Sum>) {
   if (row < params.m && col < params.n) {
-    let index = params.offsetC + batch * params.strideC + row * params.ldc + col;
+    let index = (params.offsetC + batch * params.strideC + row * params.ldc + col) / 4;
     var value = sum;
-    c[index] = f32(value);
+    c[index] = vec4<f32>(value);
   }
 }
 
@@ -132,20 +132,8 @@ fn main(
     }
   }
 
-  storeC(tile.batch, tile.row + 0 + 4 * y, tile.col + 0 + 4 * x, sum0_0.x);
-  storeC(tile.batch, tile.row + 0 + 4 * y, tile.col + 1 + 4 * x, sum0_0.y);
-  storeC(tile.batch, tile.row + 0 + 4 * y, tile.col + 2 + 4 * x, sum0_0.z);
-  storeC(tile.batch, tile.row + 0 + 4 * y, tile.col + 3 + 4 * x, sum0_0.w);
-  storeC(tile.batch, tile.row + 1 + 4 * y, tile.col + 0 + 4 * x, sum1_0.x);
-  storeC(tile.batch, tile.row + 1 + 4 * y, tile.col + 1 + 4 * x, sum1_0.y);
-  storeC(tile.batch, tile.row + 1 + 4 * y, tile.col + 2 + 4 * x, sum1_0.z);
-  storeC(tile.batch, tile.row + 1 + 4 * y, tile.col + 3 + 4 * x, sum1_0.w);
-  storeC(tile.batch, tile.row + 2 + 4 * y, tile.col + 0 + 4 * x, sum2_0.x);
-  storeC(tile.batch, tile.row + 2 + 4 * y, tile.col + 1 + 4 * x, sum2_0.y);
-  storeC(tile.batch, tile.row + 2 + 4 * y, tile.col + 2 + 4 * x, sum2_0.z);
-  storeC(tile.batch, tile.row + 2 + 4 * y, tile.col + 3 + 4 * x, sum2_0.w);
-  storeC(tile.batch, tile.row + 3 + 4 * y, tile.col + 0 + 4 * x, sum3_0.x);
-  storeC(tile.batch, tile.row + 3 + 4 * y, tile.col + 1 + 4 * x, sum3_0.y);
-  storeC(tile.batch, tile.row + 3 + 4 * y, tile.col + 2 + 4 * x, sum3_0.z);
-  storeC(tile.batch, tile.row + 3 + 4 * y, tile.col + 3 + 4 * x, sum3_0.w);
+  storeC(tile.batch, tile.row + 0 + 4 * y, tile.col + 0 + 4 * x, sum0_0);
+  storeC(tile.batch, tile.row + 1 + 4 * y, tile.col + 0 + 4 * x, sum1_0);
+  storeC(tile.batch, tile.row + 2 + 4 * y, tile.col + 0 + 4 * x, sum2_0);
+  storeC(tile.batch, tile.row + 3 + 4 * y, tile.col + 0 + 4 * x, sum3_0);
 }

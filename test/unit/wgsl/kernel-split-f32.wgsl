@@ -16,7 +16,7 @@ struct Params {
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> a: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read> b: array<vec4<u32>>;
-@group(0) @binding(3) var<storage, read_write> c: array<f32>;
+@group(0) @binding(3) var<storage, read_write> c: array<vec4<f32>>;
 
 fn indexA(batch: u32, row: u32, k: u32) -> u32 {
   return params.offsetA + batch * params.strideA + row * params.lda + k;
@@ -27,11 +27,11 @@ fn indexB(batch: u32, k: u32, col: u32) -> u32 {
 }
 
 
-fn storeC(batch: u32, row: u32, col: u32, sum: Sum) {
+fn storeC(batch: u32, row: u32, col: u32, sum: vec4<Sum>) {
   if (row < params.m && col < params.n) {
-    let index = params.offsetC + batch * params.strideC + row * params.ldc + col;
+    let index = (params.offsetC + batch * params.strideC + row * params.ldc + col) / 4;
     var value = sum;
-    c[index] = f32(value);
+    c[index] = vec4<f32>(value);
   }
 }
 
@@ -60,6 +60,8 @@ struct Lines {
   first: u32,                        // scale
 }
 
+alias Cells = vec4<f32>;
+
 @group(0) @binding(4) var<uniform> linesA: Lines;
 @group(0) @binding(5) var<uniform> linesB: Lines;
 @group(0) @binding(6) var<storage, read> scales: array<f32>;
@@ -82,17 +84,25 @@ fn scaleOf(lines: Lines, batch: u32, line: u32) -> f32 {
 }
 
 // 1 / scale, exactly.
-fn inverse(scale: f32) -> f32 { return bitcast<f32>((254u << 23) - bitcast<u32>(scale)); }
+fn inverse(scale: Cells) -> Cells { return bitcast<Cells>((254u << 23) - bitcast<vec4<u32>>(scale)); }
 
-fn storeScaled(batch: u32, row: u32, col: u32, sum: f32) {
+fn storeScaled(batch: u32, row: u32, col: u32, sum: Cells) {
   if (row >= params.m || col >= params.n) { return; }
-  let scaleA = scaleOf(linesA, batch, row);
-  let scaleB = scaleOf(linesB, batch, col);
+  let scaleA = Cells(scaleOf(linesA, batch, row));
+  let scaleB = Cells(
+    scaleOf(linesB, batch, col), scaleOf(linesB, batch, col + 1),
+    scaleOf(linesB, batch, col + 2), scaleOf(linesB, batch, col + 3),
+  );
   // The smaller factor first: the other way round, the product could overflow on its way.
   let one = inverse(scaleA);
   let other = inverse(scaleB);
   var value = sum * min(one, other) * max(one, other);
-  if (scaleA == 0.0 || scaleB == 0.0) { value = plainSum(batch, row, col); }
+  let marked = (scaleA == Cells()) | (scaleB == Cells());
+  if (any(marked)) {
+    for (var j = 0u; j < 4; j++) {
+      if (marked[j]) { value[j] = plainSum(batch, row, col + j); }
+    }
+  }
   storeC(batch, row, col, value);
 }
 
@@ -112,12 +122,12 @@ const FLUSHES = 8u;
 var<workgroup> memoryA: array<array<Word, 128>, 4>;
 var<workgroup> memoryB: array<array<Word, 96>, 4>;
 
-fn staged(slot: u32, e: u32) -> Sum {
-  return bitcast<Sum>(memoryA[slot][e / 4][e % 4]);
+fn staged(slot: u32, i: u32) -> vec4<Sum> {
+  return bitcast<vec4<Sum>>(memoryA[slot][i]);
 }
 
-fn putStaged(slot: u32, e: u32, value: Sum) {
-  memoryA[slot][e / 4][e % 4] = bitcast<u32>(value);
+fn putTotal(slot: u32, i: u32, value: vec4<Sum>) {
+  memoryA[slot][i] = bitcast<vec4<u32>>(value);
 }
 
 @compute @workgroup_size(128)
@@ -148,38 +158,14 @@ fn main(
   var sum0_1: Result;
   var sum1_0: Result;
   var sum1_1: Result;
-  var total0_0 = Sum();
-  var total0_1 = Sum();
-  var total0_2 = Sum();
-  var total0_3 = Sum();
-  var total0_4 = Sum();
-  var total0_5 = Sum();
-  var total0_6 = Sum();
-  var total0_7 = Sum();
-  var total0_8 = Sum();
-  var total0_9 = Sum();
-  var total0_10 = Sum();
-  var total0_11 = Sum();
-  var total0_12 = Sum();
-  var total0_13 = Sum();
-  var total0_14 = Sum();
-  var total0_15 = Sum();
-  var total1_0 = Sum();
-  var total1_1 = Sum();
-  var total1_2 = Sum();
-  var total1_3 = Sum();
-  var total1_4 = Sum();
-  var total1_5 = Sum();
-  var total1_6 = Sum();
-  var total1_7 = Sum();
-  var total1_8 = Sum();
-  var total1_9 = Sum();
-  var total1_10 = Sum();
-  var total1_11 = Sum();
-  var total1_12 = Sum();
-  var total1_13 = Sum();
-  var total1_14 = Sum();
-  var total1_15 = Sum();
+  var total0_0 = vec4<Sum>();
+  var total0_1 = vec4<Sum>();
+  var total0_2 = vec4<Sum>();
+  var total0_3 = vec4<Sum>();
+  var total1_0 = vec4<Sum>();
+  var total1_1 = vec4<Sum>();
+  var total1_2 = vec4<Sum>();
+  var total1_3 = vec4<Sum>();
   
   let first = tile.slice * STEPS;
   for (var flush = 0u; flush < FLUSHES; flush++) {
@@ -229,18 +215,6 @@ fn main(
     total0_1 += staged(slot, lane + 32);
     total0_2 += staged(slot, lane + 64);
     total0_3 += staged(slot, lane + 96);
-    total0_4 += staged(slot, lane + 128);
-    total0_5 += staged(slot, lane + 160);
-    total0_6 += staged(slot, lane + 192);
-    total0_7 += staged(slot, lane + 224);
-    total0_8 += staged(slot, lane + 256);
-    total0_9 += staged(slot, lane + 288);
-    total0_10 += staged(slot, lane + 320);
-    total0_11 += staged(slot, lane + 352);
-    total0_12 += staged(slot, lane + 384);
-    total0_13 += staged(slot, lane + 416);
-    total0_14 += staged(slot, lane + 448);
-    total0_15 += staged(slot, lane + 480);
     workgroupBarrier();
     subgroupMatrixStore<row_major>(&memoryA[slot], 0, sum1_0, 8);
     subgroupMatrixStore<row_major>(&memoryA[slot], 4, sum1_1, 8);
@@ -249,18 +223,6 @@ fn main(
     total1_1 += staged(slot, lane + 32);
     total1_2 += staged(slot, lane + 64);
     total1_3 += staged(slot, lane + 96);
-    total1_4 += staged(slot, lane + 128);
-    total1_5 += staged(slot, lane + 160);
-    total1_6 += staged(slot, lane + 192);
-    total1_7 += staged(slot, lane + 224);
-    total1_8 += staged(slot, lane + 256);
-    total1_9 += staged(slot, lane + 288);
-    total1_10 += staged(slot, lane + 320);
-    total1_11 += staged(slot, lane + 352);
-    total1_12 += staged(slot, lane + 384);
-    total1_13 += staged(slot, lane + 416);
-    total1_14 += staged(slot, lane + 448);
-    total1_15 += staged(slot, lane + 480);
     sum0_0 = Result();
     sum0_1 = Result();
     sum1_0 = Result();
@@ -271,45 +233,21 @@ fn main(
   let row = tile.row + subgroupRow * 32;
   let col = tile.col + subgroupCol * 32;
   workgroupBarrier();
-  putStaged(slot, lane + 0, total0_0);
-  putStaged(slot, lane + 32, total0_1);
-  putStaged(slot, lane + 64, total0_2);
-  putStaged(slot, lane + 96, total0_3);
-  putStaged(slot, lane + 128, total0_4);
-  putStaged(slot, lane + 160, total0_5);
-  putStaged(slot, lane + 192, total0_6);
-  putStaged(slot, lane + 224, total0_7);
-  putStaged(slot, lane + 256, total0_8);
-  putStaged(slot, lane + 288, total0_9);
-  putStaged(slot, lane + 320, total0_10);
-  putStaged(slot, lane + 352, total0_11);
-  putStaged(slot, lane + 384, total0_12);
-  putStaged(slot, lane + 416, total0_13);
-  putStaged(slot, lane + 448, total0_14);
-  putStaged(slot, lane + 480, total0_15);
-  for (var v = 0u; v < 16; v++) {
-    let e = lane + v * 32;
-    storeScaled(tile.batch, row + e / 32, col + e % 32, staged(slot, e));
+  putTotal(slot, lane + 0, total0_0);
+  putTotal(slot, lane + 32, total0_1);
+  putTotal(slot, lane + 64, total0_2);
+  putTotal(slot, lane + 96, total0_3);
+  for (var v = 0u; v < 4; v++) {
+    let i = lane + v * 32;
+    storeScaled(tile.batch, row + i / 8, col + i % 8 * 4, staged(slot, i));
   }
   workgroupBarrier();
-  putStaged(slot, lane + 0, total1_0);
-  putStaged(slot, lane + 32, total1_1);
-  putStaged(slot, lane + 64, total1_2);
-  putStaged(slot, lane + 96, total1_3);
-  putStaged(slot, lane + 128, total1_4);
-  putStaged(slot, lane + 160, total1_5);
-  putStaged(slot, lane + 192, total1_6);
-  putStaged(slot, lane + 224, total1_7);
-  putStaged(slot, lane + 256, total1_8);
-  putStaged(slot, lane + 288, total1_9);
-  putStaged(slot, lane + 320, total1_10);
-  putStaged(slot, lane + 352, total1_11);
-  putStaged(slot, lane + 384, total1_12);
-  putStaged(slot, lane + 416, total1_13);
-  putStaged(slot, lane + 448, total1_14);
-  putStaged(slot, lane + 480, total1_15);
-  for (var v = 0u; v < 16; v++) {
-    let e = lane + v * 32;
-    storeScaled(tile.batch, row + 16 + e / 32, col + e % 32, staged(slot, e));
+  putTotal(slot, lane + 0, total1_0);
+  putTotal(slot, lane + 32, total1_1);
+  putTotal(slot, lane + 64, total1_2);
+  putTotal(slot, lane + 96, total1_3);
+  for (var v = 0u; v < 4; v++) {
+    let i = lane + v * 32;
+    storeScaled(tile.batch, row + 16 + i / 8, col + i % 8 * 4, staged(slot, i));
   }
 }

@@ -16,7 +16,7 @@ struct Params {
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> a: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read> b: array<vec4<u32>>;
-@group(0) @binding(3) var<storage, read_write> c: array<f16>;
+@group(0) @binding(3) var<storage, read_write> c: array<vec4<f16>>;
 
 fn indexA(batch: u32, row: u32, k: u32) -> u32 {
   return params.offsetA + batch * params.strideA + row * params.lda + k;
@@ -27,11 +27,11 @@ fn indexB(batch: u32, k: u32, col: u32) -> u32 {
 }
 
 
-fn storeC(batch: u32, row: u32, col: u32, sum: Sum) {
+fn storeC(batch: u32, row: u32, col: u32, sum: vec4<Sum>) {
   if (row < params.m && col < params.n) {
-    let index = params.offsetC + batch * params.strideC + row * params.ldc + col;
+    let index = (params.offsetC + batch * params.strideC + row * params.ldc + col) / 4;
     var value = sum;
-    c[index] = f16(value);
+    c[index] = vec4<f16>(value);
   }
 }
 
@@ -69,8 +69,8 @@ const STEPS = 16u;             // of K, in each slice of it
 var<workgroup> memoryA: array<array<Word, 160>, 2>;
 var<workgroup> memoryB: array<array<Word, 160>, 2>;
 
-fn staged(slot: u32, e: u32) -> Sum {
-  return bitcast<Sum>(memoryA[slot][e / 4][e % 4]);
+fn staged(slot: u32, i: u32) -> vec4<Sum> {
+  return bitcast<vec4<Sum>>(memoryA[slot][i]);
 }
 
 @compute @workgroup_size(128)
@@ -151,9 +151,9 @@ fn main(
   }
   workgroupBarrier();
   if (subgroup / 2 == 0) {
-    for (var v = 0u; v < 16; v++) {
-      let e = lane + v * 32;
-      storeC(tile.batch, row + e / 32, col + e % 32, staged(slot, e));
+    for (var v = 0u; v < 4; v++) {
+      let i = lane + v * 32;
+      storeC(tile.batch, row + i / 8, col + i % 8 * 4, staged(slot, i));
     }
   }
   workgroupBarrier();
@@ -163,9 +163,9 @@ fn main(
   }
   workgroupBarrier();
   if (subgroup / 2 == 1) {
-    for (var v = 0u; v < 16; v++) {
-      let e = lane + v * 32;
-      storeC(tile.batch, row + e / 32, col + e % 32, staged(slot, e));
+    for (var v = 0u; v < 4; v++) {
+      let i = lane + v * 32;
+      storeC(tile.batch, row + i / 8, col + i % 8 * 4, staged(slot, i));
     }
   }
   workgroupBarrier();
@@ -175,9 +175,9 @@ fn main(
   }
   workgroupBarrier();
   if (subgroup / 2 == 0) {
-    for (var v = 0u; v < 16; v++) {
-      let e = lane + v * 32;
-      storeC(tile.batch, row + 16 + e / 32, col + e % 32, staged(slot, e));
+    for (var v = 0u; v < 4; v++) {
+      let i = lane + v * 32;
+      storeC(tile.batch, row + 16 + i / 8, col + i % 8 * 4, staged(slot, i));
     }
   }
   workgroupBarrier();
@@ -187,9 +187,9 @@ fn main(
   }
   workgroupBarrier();
   if (subgroup / 2 == 1) {
-    for (var v = 0u; v < 16; v++) {
-      let e = lane + v * 32;
-      storeC(tile.batch, row + 16 + e / 32, col + e % 32, staged(slot, e));
+    for (var v = 0u; v < 4; v++) {
+      let i = lane + v * 32;
+      storeC(tile.batch, row + 16 + i / 8, col + i % 8 * 4, staged(slot, i));
     }
   }
 }

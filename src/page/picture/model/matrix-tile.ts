@@ -4,6 +4,7 @@
  */
 import type { Shape } from '../../../ladder/rung.ts';
 import {
+  laneWidth,
   layout,
   type MatrixTile,
   type Source,
@@ -22,6 +23,8 @@ const BYTES: Readonly<Record<string, number>> = { f32: 4, f16: 2 };
 export function matrixTile(shape: Shape, tile: MatrixTile): Mapping {
   const { bm, bn, bk, sm, sn, lanes, config, parts, prefetch } = tile;
   const { M, N, K } = config;
+  // The picture's rows of C are whole vectors.
+  const width = laneWidth(tile);
   const { word, strideA, strideB, sliceA, sliceB, slicesA, slicesB, staging } = layout(tile);
   const threads = threadsOf(tile);
   const steps = shape.k / bk;
@@ -41,7 +44,7 @@ export function matrixTile(shape: Shape, tile: MatrixTile): Mapping {
     arrays: {
       a: { ...a, vector: word, line: shape.k / word, ...blocks('A', tile.a, bm) },
       b: { ...b, vector: word, line: shape.n / word, ...blocks('B', tile.b, bn) },
-      c,
+      c: { ...c, vector: width, line: shape.n / width },
       memoryA: { ...memory('A', slicesA, sliceA, inputs), drawn: strideA * word },
       memoryB: {
         ...memory('B', slicesB, sliceB, { ...inputs, transposed: tile.b.kind === 'blocked' }),
@@ -133,13 +136,13 @@ export function matrixTile(shape: Shape, tile: MatrixTile): Mapping {
     const col = t.tileCol * bn + (t.subgroup % colsOfSubgroups) * sn;
     for (let turn = 0; turn < rounds * Math.ceil(rowsOf / atOnce); turn++) {
       const first = Math.floor(turn / rounds) * atOnce;
-      const values = (Math.min(atOnce, rowsOf - first) * M * sn) / lanes;
+      const values = (Math.min(atOnce, rowsOf - first) * M * sn) / lanes / width;
       const mine = Math.floor(t.subgroup / slicesA) === turn % rounds;
       t.step('store');
       for (let v = 0; v < values; v++) {
-        const e = t.lane + v * lanes;
+        const e = (t.lane + v * lanes) * width;
         const cell = (row + first * M + Math.floor(e / sn)) * shape.n + col + (e % sn);
-        t.write('c', mine ? cell : -1, mine ? [cell] : []);
+        t.write('c', mine ? cell / width : -1, mine ? counted(width).map(j => cell + j) : []);
       }
     }
   }

@@ -30,7 +30,7 @@ export function registerTile(shape: Shape, lanes: number, params: Params): Mappi
     arrays: {
       a: { ...a, vector: 4, line: wordsK, ...blocks('A', bm) },
       b: { ...b, vector: 4, line: wordsN, ...blocks('B', bn) },
-      c,
+      c: { ...c, vector: 4, line: wordsN },
       panelA: tile('A', bk, lineA, { vector: 4, transposed: true }),
       panelB: tile('B', bk, lineB, { vector: 4 }),
     },
@@ -78,7 +78,13 @@ export function registerTile(shape: Shape, lanes: number, params: Params): Mappi
       }
       for (let i = 0; i < tm; i++) {
         t.step('store');
-        for (let j = 0; j < tn; j++) t.write('c', cell(i, j), [cell(i, j)]);
+        for (let j = 0; j < tn; j += 4) {
+          t.write(
+            'c',
+            cell(i, j) / 4,
+            [0, 1, 2, 3].map(e => cell(i, j + e)),
+          );
+        }
       }
 
       function cell(i: number, j: number): number {
