@@ -12,6 +12,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Params } from '../src/kernels/kernel.ts';
 import { readTuningRecord, type TuningEntry, type TuningRecord } from '../src/tuning/record.ts';
 
 /** For which GPUs a record holds: what their architecture or their device's name contains. */
@@ -20,6 +21,9 @@ const FAMILIES: Readonly<Record<string, string>> = {
   swiftshader: 'swiftshader',
   lavapipe: 'llvmpipe',
 };
+
+/** Parameters that a kernel has got since some of the records were made, and what it did without them. */
+const SINCE: Readonly<Record<string, Params>> = { 'split-f32': { slices: 1 } };
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const RECORDS = join('bench', 'records');
@@ -75,7 +79,7 @@ function kindOf({ aType, bType, cType, transA, transB, accuracy }: TuningEntry):
 }
 
 function rowOf({ m, n, k, batch, kernel, params, ms }: TuningEntry) {
-  return [m, n, k, batch, kernel, params, Number(ms.toPrecision(3))] as const;
+  return [m, n, k, batch, kernel, { ...SINCE[kernel], ...params }, Number(ms.toPrecision(3))] as const;
 }
 
 function indexFile(names: readonly string[]): string {

@@ -1,6 +1,6 @@
 /**
- * A rough model of a kernel's time, for ranking kernels that were not measured: arithmetic and memory traffic overlap,
- * so the longer of the two counts; a grid that does not fill the device wastes its share; every dispatch costs a little.
+ * A rough model of a kernel's time, for ranking kernels that were not measured: arithmetic, memory traffic and waiting
+ * overlap, so the longest counts; a grid that does not fill the device wastes its share; every dispatch costs a little.
  * The rates are those of no device: only their ratios matter, and tuning replaces all of it.
  */
 const RATE = {
@@ -13,8 +13,10 @@ const RATE = {
 } as const;
 const BYTES_PER_MS = 3e9;
 const DISPATCH_MS = 0.003;
+/** From fetching a step's operands to having multiplied them, where nothing else fills the time. */
+const STEP_MS = 0.0006;
 /** Threads that keep a large device busy. */
-const THREADS = 64 * 1024;
+export const THREADS = 64 * 1024;
 
 export interface Cost {
   readonly operations: number;
@@ -26,14 +28,24 @@ export interface Cost {
   /** Threads of the grid; with matrix units, where half as many fill a device, count each twice. */
   readonly threads: number;
   readonly dispatches: number;
+  /** Steps through workgroup memory that a workgroup takes one after the other; 0 if left out. */
+  readonly steps?: number;
+  /** Bytes through device memory in passes of their own; 0 if left out. */
+  readonly prepared?: number;
 }
 
-export function estimateMs({ operations, unit, efficiency, bytes, threads, dispatches }: Cost): number {
+export function estimateMs(cost: Cost): number {
+  const { operations, unit, efficiency, bytes, threads, dispatches, steps = 0, prepared = 0 } = cost;
   const busy = Math.min(1, Math.max(threads, 1) / THREADS);
   // A few threads are enough to saturate memory long before they saturate arithmetic.
   const busyMemory = Math.min(1, 4 * busy);
   return (
     dispatches * DISPATCH_MS +
-    Math.max(operations / (RATE[unit] * efficiency * busy), bytes / (BYTES_PER_MS * busyMemory))
+    prepared / BYTES_PER_MS +
+    Math.max(
+      operations / (RATE[unit] * efficiency * busy),
+      bytes / (BYTES_PER_MS * busyMemory),
+      steps * STEP_MS,
+    )
   );
 }

@@ -27,8 +27,17 @@ const LOADS = 4;
 /** Bytes of the scratch buffer `partial`: m×n sums for each product and each slice. */
 export const partialBytes = ({ m, n, batch }: Problem, slices: number): number => slices * batch * m * n * 4;
 
-/** Adds up the buffer `partial` of frame()'s partial store; the pass before it provides the uniform \`params\`. */
-export function reducePass(problem: Problem, slices: number): Pass {
+/** What a kernel does to a total before it calls `storeC`. */
+export interface Finish {
+  /** The function that takes a total, as `storeC` does. */
+  readonly name: string;
+  /** WGSL: the function, and what it reads, from `binding` on. */
+  readonly wgsl: (binding: number, width: WidthC) => string;
+  readonly bindings: readonly Binding[];
+}
+
+/** Adds up the buffer `partial` of frame()'s partial store; the pass before it provides the uniform `params`. */
+export function reducePass(problem: Problem, slices: number, finish?: Finish): Pass {
   const { m, n, batch, c } = problem;
   const vector = widthPartial(problem);
   const width = widthC(problem);
@@ -43,15 +52,15 @@ export function reducePass(problem: Problem, slices: number): Pass {
 @group(0) @binding(2) var<storage, read_write> c: array<${cells(c.type, width)}>;
 ${declareEpilogue(problem, 3, width)}
 ${storeFinished(problem, width)}
-${main(vector, width, lanes, units)}`,
-    bindings,
+${finish?.wgsl(bindings.length, width) ?? ''}${main(vector, width, lanes, units, finish?.name ?? 'storeC')}`,
+    bindings: [...bindings, ...(finish?.bindings ?? [])],
     workgroups: foldGrid(ceilDiv(batch * m * n, units * vector)),
     threads: THREADS,
     workgroupMemory: THREADS * vector * 4,
   };
 }
 
-const main = (vector: WidthC, width: WidthC, lanes: number, units: number) => /* wgsl */ `
+const main = (vector: WidthC, width: WidthC, lanes: number, units: number, store: string) => /* wgsl */ `
 alias Unit = ${cells('Sum', vector)};
 
 const LANES = ${lanes}u;
@@ -85,7 +94,7 @@ fn main(
     var total = ${cells('Sum', width)}();
     for (var other = 0u; other < LANES; other++) { total += sums[other][${vector === width ? 'i' : 'i / 4][i % 4'}]; }
     if (cell < cells) {
-      storeC(cell / (params.m * params.n), cell / params.n % params.m, cell % params.n, total);
+      ${store}(cell / (params.m * params.n), cell / params.n % params.m, cell % params.n, total);
     }
   }
 }

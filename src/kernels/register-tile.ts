@@ -24,6 +24,7 @@ import type { Kernel, Params } from './kernel.ts';
 import { needsF16, plainArithmetic } from './needs.ts';
 import { pack } from './pack.ts';
 import { partialBytes, reducePass } from './reduce.ts';
+import { sliceBytes, slicesFor } from './slices.ts';
 
 /** Tiles, and the share of the f32 units' rate that each reaches at 4096³ (an H200; docs/performance.md). */
 const TILES = [
@@ -34,9 +35,12 @@ const TILES = [
   { bm: 64, bn: 128, bk: 16, tm: 8, tn: 8, pack: 0, efficiency: 0.66 },
   { bm: 128, bn: 64, bk: 16, tm: 8, tn: 4, pack: 0, efficiency: 0.64 },
   { bm: 64, bn: 64, bk: 16, tm: 4, tn: 4, pack: 0, efficiency: 0.52 },
-  { bm: 32, bn: 128, bk: 16, tm: 4, tn: 8, pack: 0, efficiency: 0.5 },
+  { bm: 32, bn: 128, bk: 16, tm: 4, tn: 8, pack: 0, efficiency: 0.6 },
   { bm: 32, bn: 32, bk: 16, tm: 4, tn: 4, pack: 0, efficiency: 0.35 },
 ] as const;
+
+/** K in whose time a tile, or a slice of one, is begun and its sums are stored. */
+const START_AND_END = 64;
 
 /** Cells a thread that a software GPU's compiler can take: it needs many seconds for straight-line code of 16×8. */
 const SOFTWARE_CELLS = 16;
@@ -49,7 +53,10 @@ export const registerTile: Kernel = {
   candidates(problem, profile) {
     const most = profile.software ? SOFTWARE_CELLS : Number.POSITIVE_INFINITY;
     return TILES.filter(({ tm, tn, pack }) => tm * tn <= most && !(pack && isInteger(problem.a.type)))
-      .flatMap(({ efficiency: _, ...tile }) => slicesFor(problem, tile).map(slices => ({ ...tile, slices })))
+      .flatMap(({ efficiency: _, ...tile }) => {
+        const threads = tilesOf(problem, tile.bm, tile.bn) * threadsOf(tile);
+        return slicesFor(problem, threads).map(slices => ({ ...tile, slices }));
+      })
       .sort((x, y) => this.estimate(problem, profile, x) - this.estimate(problem, profile, y));
   },
   space(problem, profile) {
@@ -65,14 +72,11 @@ export const registerTile: Kernel = {
     const elements = problem.batch * problem.k * (problem.m + problem.n);
     const own = BYTES[problem.a.type];
     return estimateMs({
-      operations: (slices > 1 ? SLICED : 1) * 2 * tiles * bm * bn * problem.k,
+      operations: 2 * tiles * bm * bn * (problem.k + START_AND_END * slices),
       unit: 'fma',
       efficiency: known?.efficiency ?? 0.5,
-      bytes:
-        operations(problem) * (1 / bm + 1 / bn) * 0.5 * (packs ? BYTES.f32 : own) +
-        (packs ? elements * (own + BYTES.f32) : 0) +
-        // Partial sums are written and read.
-        (slices > 1 ? 2 * slices * problem.batch * problem.m * problem.n * BYTES.f32 : 0),
+      bytes: operations(problem) * (1 / bm + 1 / bn) * 0.5 * (packs ? BYTES.f32 : own),
+      prepared: (packs ? elements * (own + BYTES.f32) : 0) + sliceBytes(problem, slices),
       threads: tiles * slices * ((bm / tm) * (bn / tn)),
       dispatches: (packs ? 3 : 1) + (slices > 1 ? 1 : 0),
     });
@@ -114,19 +118,6 @@ function checkFit({ a }: Problem, { bm, bn, bk, tm, tn, pack: packs }: Params): 
   if (packs && isInteger(a.type)) {
     throw new GemmError('invalid-argument', `register-tile packs f32 and f16, not ${a.type}`);
   }
-}
-
-/** How much longer sums in slices of K take beside adding them up (an H200, sizes from 1024). */
-const SLICED = 1.3;
-
-/** Threads that keep a large GPU busy. */
-const BUSY = 64 * 1024;
-
-/** One, and where that leaves a large GPU idle, as many slices of K as fill it and are worth adding up. */
-function slicesFor(problem: Problem, tile: Omit<Params, 'slices'>): readonly number[] {
-  const idle = BUSY / (tilesOf(problem, tile.bm, tile.bn) * threadsOf(tile));
-  const slices = 2 ** Math.floor(Math.log2(Math.min(16, Math.max(1, idle), Math.max(1, problem.k / 256))));
-  return slices > 1 ? [1, slices] : [1];
 }
 
 const tilesOf = ({ m, n, batch }: Problem, bm: number, bn: number) => ceilDiv(m, bm) * ceilDiv(n, bn) * batch;

@@ -11,26 +11,30 @@
  * out as a plain f32 kernel's do.
  */
 import { GemmError } from '../errors.ts';
-import { operations, type Problem } from '../problem.ts';
+import { BYTES, type Problem } from '../problem.ts';
 import { type Profile, subgroupSizeFor } from '../profile.ts';
 import { ceilDiv, foldGrid, type Program, reads, uniform } from '../program.ts';
 import { SUBGROUP_MATRIX_FEATURE } from '../wgsl/experimental.ts';
 import { frame, tileOf } from '../wgsl/frame.ts';
 import {
+  gridThreads,
   laneWidth,
   type MatrixTile,
   misfit,
   threads,
+  tilesOf,
   wordBytes,
   wordType,
   workgroupMemory,
 } from '../wgsl/matrix-layout.ts';
 import { matrixEnable, matrixTile } from '../wgsl/matrix-tile.ts';
-import { cells, type WidthC, widthC } from '../wgsl/store.ts';
+import { cells, type WidthC, widthC, widthPartial } from '../wgsl/store.ts';
 import { estimateMs } from './cost.ts';
 import type { Kernel, Params } from './kernel.ts';
 import { pack } from './pack.ts';
+import { type Finish, partialBytes, reducePass } from './reduce.ts';
 import { LINES, scalesPass } from './scales.ts';
+import { sliceBytes, slicesFor } from './slices.ts';
 
 /** Tiles, and the share of the matrix units' rate that each reaches at 4096³ (an H200; docs/performance.md). */
 const TILES = [
@@ -67,34 +71,44 @@ export const splitF32: Kernel = {
   candidates(problem, profile) {
     const most = profile.software ? SOFTWARE_CELLS : Number.POSITIVE_INFINITY;
     return TILES.filter(({ sm, sn }) => sm * sn <= most)
-      .map(({ efficiency: _, ...tile }) => tile)
+      .map(({ efficiency: _, ...tile }) => ({ ...tile, slices: 1 }))
       .filter(params => misfit(tileFor(problem, profile, params)) === null)
+      .flatMap(params => {
+        const threads = gridThreads(problem, tileFor(problem, profile, params));
+        return slicesFor(problem, threads).map(slices => ({ ...params, slices }));
+      })
       .sort((x, y) => this.estimate(problem, profile, x) - this.estimate(problem, profile, y));
   },
   space(problem, profile) {
-    return TILES.flatMap(({ efficiency: _, ...tile }) =>
-      [16, 32].flatMap(bk => [0, 1].map(prefetch => ({ ...tile, bk, prefetch }))),
-    ).filter(params => misfit(tileFor(problem, profile, params)) === null);
+    return this.candidates(problem, profile)
+      .flatMap(tile => [16, 32].flatMap(bk => [0, 1].map(prefetch => ({ ...tile, bk, prefetch }))))
+      .flatMap(tile => [1, 2, 4, 8].map(slices => ({ ...tile, slices })))
+      .filter(params => misfit(tileFor(problem, profile, params)) === null);
   },
   arithmetic: () => 'f32',
   estimate(problem, profile, params) {
     const tile = tileFor(problem, profile, params);
     const { m, n, k, batch } = problem;
-    const tiles = ceilDiv(m, tile.bm) * ceilDiv(n, tile.bn) * batch;
+    const { slices } = params;
+    const tiles = tilesOf(problem, tile);
     return estimateMs({
-      operations: 3 * 2 * tiles * tile.bm * tile.bn * (k + START_AND_END),
+      operations: 3 * 2 * tiles * tile.bm * tile.bn * (k + START_AND_END * slices),
       unit: 'matrix',
       efficiency: TILES.find(({ bm, bn }) => bm === tile.bm && bn === tile.bn)?.efficiency ?? 0.3,
+      bytes: 0.5 * tiles * (tile.bm + tile.bn) * k * BYTES.f32,
       // The scales read the operands, the split reads them again and writes as much.
-      bytes: operations(problem) * (1 / tile.bm + 1 / tile.bn) * 0.5 + 12 * batch * (m * k + k * n),
-      threads: 2 * tiles * threads(tile),
-      dispatches: 5,
+      prepared: 12 * batch * (m * k + k * n) + sliceBytes(problem, slices),
+      steps: ceilDiv(k, tile.bk * slices),
+      threads: gridThreads(problem, tile) * slices,
+      dispatches: slices > 1 ? 6 : 5,
     });
   },
   build(problem, profile, params): Program {
     const { m, n, k, batch, a, b } = problem;
+    const { slices } = params;
     const base = tileFor(problem, profile, params);
-    const tile: MatrixTile = { ...base, width: laneWidth(base) === 1 ? 1 : widthC(problem) };
+    const width = laneWidth(base) === 1 ? 1 : (slices > 1 ? widthPartial : widthC)(problem);
+    const tile: MatrixTile = { ...base, width, store: slices > 1 ? 'storeC' : 'storeScaled' };
     const reason = misfit(tile);
     if (reason) throw new GemmError('invalid-argument', `split-f32: ${reason}`);
     const copies = (stride: number) => (stride === 0 ? 1 : batch);
@@ -103,7 +117,7 @@ export const splitF32: Kernel = {
       scalesPass({ name: 'a', operand: a, lines: m, length: k, batch, first: 0 }),
       scalesPass({ name: 'b', operand: b, lines: n, length: k, batch, first: linesA }),
     ];
-    const { steps } = tile;
+    const steps = tile.steps * slices;
     const kind = { order: 'lines', type: 'f16', parts: 2 } as const;
     const common = { ...kind, batch, length: k, steps, wordBytes: wordBytes(tile) };
     const packs = [
@@ -123,8 +137,16 @@ export const splitF32: Kernel = {
         step: tile.bk * Math.max(1, tile.flush),
         buffers: { a: 'packedA', b: 'packedB' },
         parts: { a: packs[0].part, b: packs[1].part },
+        slices,
+        store: slices > 1 ? 'partial' : 'finished',
       },
     );
+    const scaled: Finish = {
+      name: 'storeScaled',
+      wgsl: (binding, width) => storeScaled(problem, binding, width),
+      bindings: [uniform('linesA'), uniform('linesB'), reads('scales'), reads('a'), reads('b')],
+    };
+    const finishes = slices === 1;
     return {
       passes: [
         ...scales.map(({ pass }) => pass),
@@ -134,21 +156,20 @@ export const splitF32: Kernel = {
           wgsl: [
             wgsl,
             tileOf(tile.bm, tile.bn),
-            storeScaled(problem, bindings.length, tile.width),
+            finishes ? scaled.wgsl(bindings.length, width) : '',
             matrixTile(tile),
           ].join(''),
-          bindings: [
-            ...bindings,
-            ...[uniform('linesA'), uniform('linesB'), reads('scales'), reads('a'), reads('b')],
-          ],
-          workgroups: foldGrid(ceilDiv(m, tile.bm) * ceilDiv(n, tile.bn) * batch),
+          bindings: [...bindings, ...(finishes ? scaled.bindings : [])],
+          workgroups: foldGrid(tilesOf(problem, tile) * slices),
           threads: threads(tile),
           workgroupMemory: workgroupMemory(tile),
         },
+        ...(finishes ? [] : [reducePass(problem, slices, scaled)]),
       ],
       uniforms: Object.assign({ params: uniforms }, ...[...scales, ...packs].map(({ uniforms }) => uniforms)),
       scratch: Object.assign(
         { scales: (linesA + copies(b.stride) * n) * 4 },
+        finishes ? {} : { partial: partialBytes(problem, slices) },
         ...packs.map(({ scratch }) => scratch),
       ),
     };
@@ -185,12 +206,12 @@ export function tileFor({ k }: Problem, profile: Profile, params: Params): Matri
   const config = configOf(profile);
   const subgroup = subgroupSizeFor(profile);
   if (!config || 'missing' in subgroup) throw new RangeError('split-f32: rejected problems are not built');
-  const { bm, bn, bk, sm, sn, prefetch, flush = flushEvery(k) } = params;
+  const { bm, bn, bk, sm, sn, prefetch, slices, flush = flushEvery(k) } = params;
   return {
     ...{ config, lanes: subgroup.size, pinned: subgroup.pinned, fixedSteps: !profile.software },
-    ...{ bm, bn, bk, sm, sn, prefetch },
-    ...{ parts: 2, slices: 1, store: 'storeScaled', width: 1 },
-    ...stepsFor(k, bk, flush),
+    ...{ bm, bn, bk, sm, sn, prefetch, slices },
+    ...{ parts: 2, store: 'storeScaled', width: 1 },
+    ...stepsFor(ceilDiv(k, slices), bk, flush),
     a: { kind: 'blocked' },
     b: { kind: 'blocked' },
   };

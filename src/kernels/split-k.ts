@@ -5,7 +5,7 @@
  * Mapping: a workgroup of 16×16 threads makes a 64×64 tile of C over one slice of K, in steps of 16 through panels in
  * workgroup memory (wgsl/panels.ts); a thread makes 4×4 cells.
  */
-import { BYTES, operations, type Problem } from '../problem.ts';
+import { BYTES, type Problem } from '../problem.ts';
 import { ceilDiv, foldGrid, type Program } from '../program.ts';
 import { frame, tileOf } from '../wgsl/frame.ts';
 import { multiplyPanels, panels } from '../wgsl/panels.ts';
@@ -13,6 +13,7 @@ import { estimateMs } from './cost.ts';
 import type { Kernel } from './kernel.ts';
 import { needsF16, plainArithmetic } from './needs.ts';
 import { partialBytes, reducePass } from './reduce.ts';
+import { sliceBytes } from './slices.ts';
 
 const TILE = 64;
 const STEP = 16;
@@ -57,6 +58,9 @@ fn main(
 }
 `;
 
+/** K in whose time a slice of a tile is begun and its sums are stored. */
+const START_AND_END = 32;
+
 const tilesOf = ({ m, n, batch }: Problem) => ceilDiv(m, TILE) * ceilDiv(n, TILE) * batch;
 
 export const splitK: Kernel = {
@@ -72,14 +76,15 @@ export const splitK: Kernel = {
     return [...new Set([512, 1024, 256, 128].map(slicesFor))].map(slices => ({ slices }));
   },
   estimate(problem, _, { slices }) {
-    const { m, n, k, batch, a, b } = problem;
-    // Each tile reads its rows of A and columns of B once; the partial sums are written and read.
+    const { k, a, b } = problem;
+    // Each tile reads its rows of A and columns of B once.
     const tileBytes = TILE * k * (BYTES[a.type] + BYTES[b.type]);
     return estimateMs({
-      operations: operations({ ...problem, m: ceilDiv(m, TILE) * TILE, n: ceilDiv(n, TILE) * TILE }),
+      operations: 2 * tilesOf(problem) * TILE * TILE * (k + START_AND_END * slices),
       unit: 'fma',
       efficiency: 0.45,
-      bytes: tilesOf(problem) * tileBytes + 8 * slices * m * n * batch,
+      bytes: tilesOf(problem) * tileBytes,
+      prepared: sliceBytes(problem, slices),
       threads: tilesOf(problem) * slices * THREADS,
       dispatches: 2,
     });

@@ -6,17 +6,19 @@
  */
 import { GemmError } from '../errors.ts';
 import type { Arithmetic } from '../measure/tolerance.ts';
-import { BYTES, isInteger, type Operand, operations, type Problem } from '../problem.ts';
+import { BYTES, isInteger, type Operand, type Problem } from '../problem.ts';
 import { type MatrixConfig, type Profile, subgroupSizeFor } from '../profile.ts';
 import { ceilDiv, foldGrid, type Program } from '../program.ts';
 import { SUBGROUP_MATRIX_FEATURE } from '../wgsl/experimental.ts';
 import { frame, tileOf } from '../wgsl/frame.ts';
 import {
+  gridThreads,
   laneWidth,
   type MatrixTile,
   misfit,
   type Source,
   threads,
+  tilesOf,
   wordBytes,
   wordType,
   workgroupMemory,
@@ -29,6 +31,7 @@ import type { Kernel, Params } from './kernel.ts';
 import { needsF16 } from './needs.ts';
 import { type Packed, type PackedType, pack } from './pack.ts';
 import { partialBytes, reducePass } from './reduce.ts';
+import { sliceBytes, slicesFor } from './slices.ts';
 
 export const subgroupMatrix: Kernel = {
   name: 'subgroup-matrix',
@@ -50,8 +53,12 @@ export const subgroupMatrix: Kernel = {
     const most = profile.software ? SOFTWARE_CELLS : Number.POSITIVE_INFINITY;
     const tiles = TILES.filter(({ sm, sn }) => sm * sn <= most).map(({ efficiency: _, ...tile }) => tile);
     return configsFor(problem, profile)
-      .flatMap((_, config) => tiles.map(tile => ({ ...tile, config })))
+      .flatMap((_, config) => tiles.map(tile => ({ ...tile, slices: 1, config })))
       .filter(params => misfit(tileFor(problem, profile, params)) === null)
+      .flatMap(params => {
+        const tile = tileFor(problem, profile, params);
+        return slicesFor(problem, gridThreads(problem, tile)).map(slices => ({ ...params, slices }));
+      })
       .sort((x, y) => this.estimate(problem, profile, x) - this.estimate(problem, profile, y));
   },
   space(problem, profile) {
@@ -68,7 +75,7 @@ export const subgroupMatrix: Kernel = {
   estimate(problem, profile, params) {
     const tile = tileFor(problem, profile, params);
     const { m, n, k, batch, a, b } = problem;
-    const tiles = ceilDiv(m, tile.bm) * ceilDiv(n, tile.bn) * batch;
+    const tiles = tilesOf(problem, tile);
     const known = TILES.find(
       ({ bm, bn, bk, pack }) => bm === tile.bm && bn === tile.bn && bk === tile.bk && pack === params.pack,
     );
@@ -80,22 +87,25 @@ export const subgroupMatrix: Kernel = {
       packs[i].packed ? 2 * bytes : 0,
     );
     return estimateMs({
-      operations: 2 * tiles * tile.bm * tile.bn * (k + START_AND_END),
+      operations: 2 * tiles * tile.bm * tile.bn * (k + START_AND_END * params.slices),
       unit: isInteger(a.type) ? 'dot' : 'matrix',
       efficiency: known?.efficiency ?? 0.3,
-      // Of the tiles' traffic half is taken to come from the L2 cache.
-      bytes:
-        0.5 * operations(problem) * (1 / tile.bm + 1 / tile.bn) * BYTES[a.type] +
-        batch * (packed[0] + packed[1]),
-      threads: 2 * tiles * threads(tile),
-      dispatches: 1 + packs.filter(piece => piece.packed).length,
+      // Of the tiles' traffic half is taken to come from the L2 cache, but each operand comes from memory once.
+      bytes: Math.max(
+        0.5 * tiles * (tile.bm + tile.bn) * k * BYTES[a.type],
+        READING * batch * (m * k * BYTES[a.type] + k * n * BYTES[b.type]),
+      ),
+      prepared: batch * (packed[0] + packed[1]) + sliceBytes(problem, params.slices),
+      steps: ceilDiv(k, tile.bk * params.slices),
+      threads: gridThreads(problem, tile) * params.slices,
+      dispatches: 1 + packs.filter(piece => piece.packed).length + (params.slices > 1 ? 1 : 0),
     });
   },
   build(problem, profile, params): Program {
     const base = tileFor(problem, profile, params);
     const reason = misfit(base);
     if (reason) throw new GemmError('invalid-argument', `subgroup-matrix: ${reason}`);
-    const { m, n, k, batch } = problem;
+    const { k } = problem;
     const steps = ceilDiv(ceilDiv(k, base.bk), params.slices);
     const pieces = [
       pieceOf('a', problem, base, steps * params.slices, params.pack === 1),
@@ -128,7 +138,7 @@ export const subgroupMatrix: Kernel = {
           label: 'subgroup-matrix',
           wgsl: wgsl + tileOf(tile.bm, tile.bn) + matrixTile(tile),
           bindings,
-          workgroups: foldGrid(ceilDiv(m, tile.bm) * ceilDiv(n, tile.bn) * batch * params.slices),
+          workgroups: foldGrid(tilesOf(problem, tile) * params.slices),
           threads: threads(tile),
           workgroupMemory: workgroupMemory(tile),
         },
@@ -148,13 +158,17 @@ export const subgroupMatrix: Kernel = {
  * left out. Packed operands are read faster than rows, but packing them has to pay.
  */
 const TILES = [
-  { bm: 256, bn: 128, bk: 32, sm: 64, sn: 64, prefetch: 1, slices: 1, pack: 1, efficiency: 0.68 },
-  { bm: 128, bn: 128, bk: 32, sm: 64, sn: 64, prefetch: 0, slices: 1, pack: 1, efficiency: 0.66 },
-  { bm: 128, bn: 128, bk: 32, sm: 64, sn: 64, prefetch: 0, slices: 1, pack: 0, efficiency: 0.46 },
-  { bm: 64, bn: 128, bk: 32, sm: 32, sn: 64, prefetch: 0, slices: 1, pack: 0, efficiency: 0.38 },
-  { bm: 64, bn: 64, bk: 32, sm: 32, sn: 32, prefetch: 0, slices: 1, pack: 0, efficiency: 0.27 },
-  { bm: 32, bn: 32, bk: 32, sm: 16, sn: 16, prefetch: 0, slices: 1, pack: 0, efficiency: 0.15 },
+  { bm: 256, bn: 128, bk: 32, sm: 64, sn: 64, prefetch: 1, pack: 1, efficiency: 0.68 },
+  { bm: 128, bn: 128, bk: 32, sm: 64, sn: 64, prefetch: 0, pack: 1, efficiency: 0.66 },
+  { bm: 128, bn: 128, bk: 32, sm: 64, sn: 64, prefetch: 0, pack: 0, efficiency: 0.46 },
+  { bm: 64, bn: 128, bk: 32, sm: 32, sn: 64, prefetch: 0, pack: 0, efficiency: 0.38 },
+  { bm: 64, bn: 64, bk: 32, sm: 32, sn: 32, prefetch: 0, pack: 0, efficiency: 0.27 },
+  { bm: 32, bn: 128, bk: 32, sm: 32, sn: 32, prefetch: 0, pack: 0, efficiency: 0.25 },
+  { bm: 32, bn: 32, bk: 32, sm: 16, sn: 16, prefetch: 0, pack: 0, efficiency: 0.15 },
 ] as const;
+
+/** How much longer operands take from memory than in kernels that do nothing but read. */
+const READING = 1.3;
 
 /** K in whose time a tile is begun and its results are stored. */
 const START_AND_END = 64;

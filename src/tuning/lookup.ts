@@ -21,6 +21,9 @@ import { startingPoints } from './starting-points.ts';
 /** Further than this in m, n, k or the batch (a factor of 2), and a measurement says too little. */
 const FAR = 1;
 
+/** The same of all of them together: a cube of twice the side wants larger tiles. */
+const FAR_IN_ALL = 1.5;
+
 /** Added to the distance where one problem's rows are whole words of 4 and the other's are not: other loads are used. */
 const UNLIKE_ROWS = 0.5;
 
@@ -65,8 +68,8 @@ export function distance(x: TunedProblem, y: TunedProblem): number {
     return Number.POSITIVE_INFINITY;
   }
   const ratios = (['m', 'n', 'k', 'batch'] as const).map(name => Math.abs(Math.log2(x[name] / y[name])));
-  if (!ratios.every(ratio => ratio <= FAR)) return Number.POSITIVE_INFINITY;
   const sum = ratios.reduce((total, ratio) => total + ratio);
+  if (sum > FAR_IN_ALL || !ratios.every(ratio => ratio <= FAR)) return Number.POSITIVE_INFINITY;
   return sum + (wholeWords(x) === wholeWords(y) ? 0 : UNLIKE_ROWS);
 }
 

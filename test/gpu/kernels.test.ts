@@ -267,13 +267,16 @@ for (const kernel of KERNELS) {
     });
 
     test.each([
-      ['one at a time', n],
-      ['in fours', Math.ceil(n / 4) * 4],
+      ['one at a time', n, 1],
+      ['in fours', Math.ceil(n / 4) * 4, 1],
+      ['in slices of K', Math.ceil(n / 4) * 4, 3],
     ])(
       'NaN, infinity, −0, subnormals and huge numbers reach exactly their cells, stored %s',
-      async (_, n) => {
+      async (_, n, slices) => {
         const problem = typed({ m, n, k: 40 });
         if (isInteger(problem.a.type) || !serves(kernel, problem)) return;
+        const params = paramsFor(kernel, problem);
+        if (slices > 1 && !('slices' in params)) return;
         const [huge, tiny] = problem.a.type === 'f16' ? [60000, 1e-6] : [1e38, 1e-39];
         const edit = ({ a, b }: HostOperands) => {
           put(a, (m - 1) * 40 + 5, Number.NaN);
@@ -286,7 +289,8 @@ for (const kernel of KERNELS) {
             put(b, k * n + 5, k < 3 ? tiny : 0);
           }
         };
-        expect(await failures(kernel, [problem], undefined, edit)).toEqual([]);
+        const given = slices > 1 ? { ...params, slices } : params;
+        expect(await failures(kernel, [problem], given, edit)).toEqual([]);
       },
     );
 

@@ -66,7 +66,11 @@ describe('the WGSL of', () => {
       { m: 512, n: 512, k: 512, type: 'f16' },
       { bm: 64, bn: 64, bk: 32, sm: 32, sn: 32, prefetch: 0, slices: 1, pack: 0, config: 0 },
     ],
-    ['split-f32', { m: 512, n: 512, k: 512 }, { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, prefetch: 0 }],
+    [
+      'split-f32',
+      { m: 512, n: 512, k: 512 },
+      { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, prefetch: 0, slices: 1 },
+    ],
     ['gemv', { m: 1, n: 512, k: 512 }, { lanes: 8, slices: 1 }],
   ] as const)('%s', async (name, options, params) => {
     const kernel = KERNELS.find(candidate => candidate.name === name)!;

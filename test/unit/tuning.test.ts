@@ -108,7 +108,8 @@ describe('a problem', () => {
 
   test.each<[string, ProblemOptions, ProblemOptions, 'near' | 'far']>([
     ['one step larger', { m: 512, n: 512, k: 512 }, { m: 512, n: 768, k: 512 }, 'near'],
-    ['twice as large in all', { m: 512, n: 512, k: 512 }, { m: 1024, n: 1024, k: 1024 }, 'near'],
+    ['a third larger in all', { m: 768, n: 768, k: 768 }, { m: 1024, n: 1024, k: 1024 }, 'near'],
+    ['twice as large in all', { m: 512, n: 512, k: 512 }, { m: 1024, n: 1024, k: 1024 }, 'far'],
     ['three times as wide', { m: 512, n: 512, k: 512 }, { m: 512, n: 1536, k: 512 }, 'far'],
     ['one row and two', { m: 1, n: 512, k: 512 }, { m: 2, n: 512, k: 512 }, 'far'],
     ['few rows and more', { m: 16, n: 512, k: 512 }, { m: 20, n: 512, k: 512 }, 'far'],
@@ -137,7 +138,7 @@ describe('what is known', () => {
 
   test('is the problem itself first, then the nearest ones, each kernel once', () => {
     const known = record(
-      entry({ m: 1024, n: 1024, k: 1024 }, { kernel: 'far' }),
+      entry({ m: 512, n: 512, k: 1024 }, { kernel: 'far' }),
       entry({ m: 512, n: 512, k: 768 }, { kernel: 'near', ms: 3 }),
       entry({ m: 512, n: 512, k: 512 }, { kernel: 'own', ms: 2 }),
       entry({ m: 512, n: 600, k: 512 }, { kernel: 'own' }),
