@@ -71,7 +71,7 @@ const pageApp = (): TestProjectInlineConfiguration => ({
     include: ['test/page-app/**/*.test.ts'],
     globalSetup: ['test/page-app/build.ts'],
     provide: { chromium: findChromium() },
-    // A test has some such waits; what computes for long has its own limit in the test.
+    // What computes is waited for up to four minutes (test/page-app/browser.ts): a busy CPU is a slow GPU.
     testTimeout: 300_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
