@@ -14,9 +14,9 @@ import type { Profile } from '../../profile.ts';
 import { parseShapes, type TrialShape } from '../../trial/shapes.ts';
 import type { OpenGpu } from '../gpu.ts';
 import { benchTable } from './bench-table.ts';
-import { adapterName, backendOf } from './format.ts';
 import { type GpuOptions, openOptions, secondsOf, withGpuOptions } from './options.ts';
 import { OutputFile } from './output.ts';
+import { conclude, heading, SMALL_SHAPES } from './report.ts';
 import { Screen, type Stream } from './screen.ts';
 import { withGpu } from './session.ts';
 
@@ -164,15 +164,14 @@ export async function runBench(opened: OpenGpu, gemm: Gemm, run: BenchRun): Prom
   const { device, profile, runtime } = opened;
   const jobs = jobsOf(run, profile);
   for (const job of jobs) gemm.explain(optionsOf(job), forced(run));
-  if (!json) screen.print(heading(opened, run, jobs.length));
+  if (!json) screen.print(titled(opened, run, jobs.length));
 
   const beside = run.peers ? await openedPeers(run.peers, opened) : null;
   const peers: readonly Peer[] = beside?.peers ?? [];
   const titles = Object.fromEntries(peers.map(({ name, title }) => [name, title]));
   const results: BenchResult[] = [];
   let phase: { job: Job; what: string } | null = null;
-  const shown = !json || screen.live;
-  if (shown) {
+  if (!json || screen.live) {
     screen.animate(frame =>
       benchTable(jobs, results, { width: screen.width, colour: screen.colour, frame, phase, titles }),
     );
@@ -200,13 +199,7 @@ export async function runBench(opened: OpenGpu, gemm: Gemm, run: BenchRun): Prom
     results: [...results, ...(beside?.failures ?? [])],
   });
   if (svg) svg.write(await chart(record, titles));
-  if (json) {
-    if (shown) screen.erase();
-    json.write(`${JSON.stringify(record, null, 2)}\n`);
-  } else {
-    screen.settle();
-    screen.print(footer(record, run));
-  }
+  conclude(screen, json, record, () => footer(record, run));
   return record.results.some(({ group, failure }) => group === 'ours' && failure !== null) ? 1 : 0;
 }
 
@@ -245,20 +238,14 @@ async function chart(record: BenchRecord, titles: Readonly<Record<string, string
   return benchChart(record, titles);
 }
 
-function heading({ profile, runtime }: OpenGpu, run: BenchRun, count: number): string {
-  const { bold, dim, yellow } = run.screen.colour;
-  const backend = backendOf(runtime.platform);
+function titled(opened: OpenGpu, run: BenchRun, count: number): string {
   const products = count === 1 ? 'one product' : `${count} products`;
   const kernel = run.kernel ? `, kernel ${run.kernel}` : '';
-  const lines = [
-    `${bold(adapterName(profile))} ${dim(`· ${backend}, Dawn ${runtime.dawn}, Node ${runtime.version}`)}`,
-    `${products}, accuracy ${run.accuracy}${kernel} ${dim('· random inputs, verified against float64')}`,
-  ];
-  if (profile.software) {
-    lines.push(yellow("This is a software GPU: the CPU does the work. A real one's figures differ."));
-    if (!run.shapes) lines.push(yellow('Small shapes were chosen so that it takes under a minute.'));
-  }
-  return `${lines.join('\n')}\n`;
+  return heading(opened, run.screen, {
+    what: `${products}, accuracy ${run.accuracy}${kernel}`,
+    aside: 'random inputs, verified against float64',
+    small: run.shapes ? null : SMALL_SHAPES,
+  });
 }
 
 function footer({ results }: BenchRecord, { screen, svg, peers }: BenchRun): string {

@@ -7,9 +7,10 @@ import { findRungs, RUNGS } from '../../ladder/rungs.ts';
 import type { Profile } from '../../profile.ts';
 import type { OpenGpu } from '../gpu.ts';
 import { barChart } from './bars.ts';
-import { adapterName, backendOf, duration } from './format.ts';
+import { duration } from './format.ts';
 import { type GpuOptions, openOptions, secondsOf, sizeOf, withGpuOptions } from './options.ts';
 import { OutputFile } from './output.ts';
+import { conclude, heading } from './report.ts';
 import { Screen, type Stream } from './screen.ts';
 import { withGpu } from './session.ts';
 import { ladderTable } from './table.ts';
@@ -109,9 +110,8 @@ export async function runLadder(opened: OpenGpu, run: LadderRun): Promise<number
   const table = (frame: string) =>
     ladderTable(rungs, finished, phase, { width: screen.width, colour: screen.colour, frame });
 
-  const shown = !json || screen.live;
-  if (!json) screen.print(heading(opened, run));
-  if (shown) screen.animate(table);
+  if (!json) screen.print(titled(opened, run));
+  if (!json || screen.live) screen.animate(table);
   const climbed = await climb(device, {
     shape,
     rungs,
@@ -131,13 +131,7 @@ export async function runLadder(opened: OpenGpu, run: LadderRun): Promise<number
   });
   const record = ladderRecord({ version: run.version, profile, runtime, shape, climb: climbed });
   if (svg) svg.write(await chart(record, rungs));
-  if (json) {
-    if (shown) screen.erase();
-    json.write(`${JSON.stringify(record, null, 2)}\n`);
-  } else {
-    screen.settle();
-    screen.print(footer(record, run));
-  }
+  conclude(screen, json, record, () => footer(record, run));
   return record.rungs.some(({ status }) => status === 'wrong' || status === 'failed') ? 1 : 0;
 }
 
@@ -147,19 +141,13 @@ async function chart(record: LadderRecord, rungs: readonly Rung[]): Promise<stri
   return ladderChart(record, rungs);
 }
 
-function heading({ profile, runtime }: OpenGpu, { shape, note, screen }: LadderRun): string {
-  const { bold, dim, yellow } = screen.colour;
+function titled(opened: OpenGpu, { shape, note, screen }: LadderRun): string {
   const { m, n, k } = shape;
-  const backend = backendOf(runtime.platform);
-  const lines = [
-    `${bold(adapterName(profile))} ${dim(`· ${backend}, Dawn ${runtime.dawn}, Node ${runtime.version}`)}`,
-    `C = A·B, f32: A ${m}×${k}, B ${k}×${n} ${dim(`· random inputs, verified against float64`)}`,
-  ];
-  if (profile.software) {
-    lines.push(yellow("This is a software GPU: the CPU does the work. A real one's figures differ."));
-    if (note) lines.push(yellow(note));
-  }
-  return `${lines.join('\n')}\n`;
+  return heading(opened, screen, {
+    what: `C = A·B, f32: A ${m}×${k}, B ${k}×${n}`,
+    aside: 'random inputs, verified against float64',
+    small: note,
+  });
 }
 
 function footer(record: LadderRecord, { rungs, screen, svg }: LadderRun): string {

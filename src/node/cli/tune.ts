@@ -9,9 +9,10 @@ import type { TuningRecord } from '../../tuning/record.ts';
 import { type TuneProgress, type TuneResult, tune } from '../../tuning/tune.ts';
 import type { OpenGpu } from '../gpu.ts';
 import { fileStore, tuningFile } from '../store-file.ts';
-import { adapterName, backendOf, duration } from './format.ts';
+import { duration } from './format.ts';
 import { type GpuOptions, openOptions, secondsOf, withGpuOptions } from './options.ts';
 import { OutputFile } from './output.ts';
+import { conclude, heading, SMALL_SHAPES } from './report.ts';
 import { Screen } from './screen.ts';
 import { withGpu } from './session.ts';
 import { tuneTable } from './tune-table.ts';
@@ -95,7 +96,7 @@ async function runTune(opened: OpenGpu, run: TuneRun): Promise<void> {
       ...{ seconds: (performance.now() - begin) / 1000, budget: budget / 1000 },
     });
 
-  if (!json) screen.print(heading(opened, { ...run, budget, count: problems.length }));
+  if (!json) screen.print(titled(opened, run, budget, problems.length));
   if (!json || screen.live) screen.animate(draw);
   const record = await tune(
     problems,
@@ -121,13 +122,9 @@ async function runTune(opened: OpenGpu, run: TuneRun): Promise<void> {
     throw error;
   });
   if (output) output.write(`${JSON.stringify(record, null, 1)}\n`);
-  if (json) {
-    screen.erase();
-    process.stdout.write(`${JSON.stringify({ ...record, results: results.map(inShort) }, null, 2)}\n`);
-  } else {
-    screen.settle();
-    screen.print(footer(record, output?.path ?? tuningFile(record.adapter), run));
-  }
+  conclude(screen, json ? process.stdout : undefined, { ...record, results: results.map(inShort) }, () =>
+    footer(record, output?.path ?? tuningFile(record.adapter), run),
+  );
   if (record.entries.length === 0 && !signal.aborted) {
     throw new GemmError(
       'unsupported',
@@ -143,31 +140,14 @@ const inShort = ({ problem, before, best, tried, reason }: TuneResult) => {
   return { m, n, k, batch, before, after: best, speedUp, tried, reason };
 };
 
-function heading(
-  { profile, runtime }: OpenGpu,
-  {
-    screen,
-    dtype,
-    accuracy,
-    budget,
-    count,
-    chosen,
-  }: TuneRun & { readonly budget: number; readonly count: number },
-): string {
-  const { bold, dim, yellow } = screen.colour;
-  const backend = backendOf(runtime.platform);
+function titled(opened: OpenGpu, run: TuneRun, budget: number, count: number): string {
+  const { screen, dtype, accuracy, chosen } = run;
   const shapes = count === 1 ? 'one shape' : `${count} shapes`;
-  return [
-    `${bold(adapterName(profile))} ${dim(`· ${backend}, Dawn ${runtime.dawn}, Node ${runtime.version}`)}`,
-    `${shapes}, ${dtype}, accuracy ${accuracy}, ${duration(budget)} ${dim('· every candidate is verified against float64; Ctrl-C keeps what was measured')}`,
-    ...(profile.software
-      ? [
-          yellow("This is a software GPU: the CPU does the work. A real one's figures differ."),
-          ...(chosen ? [] : [yellow('Small shapes were chosen so that it takes under a minute.')]),
-        ]
-      : []),
-    '',
-  ].join('\n');
+  return heading(opened, screen, {
+    what: `${shapes}, ${dtype}, accuracy ${accuracy}, ${duration(budget)}`,
+    aside: 'every candidate is verified against float64; Ctrl-C keeps what was measured',
+    small: chosen ? null : SMALL_SHAPES,
+  });
 }
 
 function footer(record: TuningRecord, path: string, { screen, signal, output }: TuneRun): string {
