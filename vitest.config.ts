@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
@@ -144,7 +145,8 @@ export default defineConfig({
   test: {
     // Threads would share a process: a test that times out while a buffer is being mapped would end the whole run.
     pool: 'forks',
-    maxWorkers: 2,
+    // A software GPU uses several cores itself.
+    maxWorkers: Math.min(4, Math.max(2, availableParallelism())),
     reporters: ['default', './test/summary.ts'],
     projects: 'deno' in process.versions ? [inDeno()] : await inNode(),
   },
