@@ -2,7 +2,7 @@
 import type { HostArray } from '../device/buffers.ts';
 import { fromHalf } from '../float16.ts';
 import { type Activation, isEmpty, type Operand, type Problem } from '../problem.ts';
-import { type Arithmetic, gamma, magnitude, resultRounding, type Signs } from './tolerance.ts';
+import { type Arithmetic, resultRounding, type Signs, sumBound } from './tolerance.ts';
 import type { Verdict } from './verify.ts';
 
 /** What was uploaded: elements as they lie in the buffers, half floats as bits. */
@@ -93,6 +93,7 @@ export function expectedRow(
   const { n, k, a, b, c, alpha, beta } = problem;
   const values = new Float64Array(n);
   const bounds = new Float64Array(n);
+  const boundOf = sumBound(arithmetic, signs, k);
   const sumUnit = arithmetic === 'exact' ? 0 : 2 ** -23;
   for (let col = 0; col < n; col++) {
     let sum = 0;
@@ -105,7 +106,7 @@ export function expectedRow(
       squares += product * product;
     }
     let value = alpha * sum;
-    let bound = Math.abs(alpha) * gamma(arithmetic, signs, k) * magnitude(signs, absolute, squares, sum);
+    let bound = Math.abs(alpha) * boundOf(absolute, squares, sum);
     let terms = Math.abs(value);
     const add = (term: number) => {
       value += term;

@@ -54,6 +54,16 @@ export function magnitude(signs: Signs, absolute: number, squares: number, value
   return signs === 'random' ? Math.sqrt(squares + 2 * value * value) : absolute;
 }
 
+/** γ·s: how far a cell's sum of `k` products may be off, from Σ|a·b|, Σ(a·b)² and its exact value. */
+export function sumBound(
+  arithmetic: Arithmetic,
+  signs: Signs,
+  k: number,
+): (absolute: number, squares: number, value: number) => number {
+  const factor = gamma(arithmetic, signs, k);
+  return (absolute, squares, value) => factor * magnitude(signs, absolute, squares, value);
+}
+
 /** What rounding the finished value to the type of C may add. */
 export function resultRounding(type: 'f32' | 'f16' | 'i32', value: number): number {
   // Half of a unit in the last place, and half of the smallest subnormal for f16; f32's is far below any γ, but k = 0

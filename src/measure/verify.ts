@@ -7,7 +7,7 @@
  */
 import { random } from './random.ts';
 import { type Matrix, type ReferenceRow, referenceRow, timesInteger, timesVectors } from './reference.ts';
-import { type Arithmetic, gamma, magnitude, resultRounding, type Signs } from './tolerance.ts';
+import { type Arithmetic, resultRounding, type Signs, sumBound } from './tolerance.ts';
 
 /** A product that was computed, and how. */
 export interface Product {
@@ -79,7 +79,7 @@ function compareRows(
   rows: readonly number[],
 ): (Found & { readonly error: number; readonly norm: number }) | { readonly failure: string } {
   const n = b.cols;
-  const factor = gamma(arithmetic, signs, a.cols);
+  const boundOf = sumBound(arithmetic, signs, a.cols);
   let [error, norm, worst, where] = [0, 0, 0, ''];
   for (const i of rows) {
     const row = rowOf(a, b, i);
@@ -93,8 +93,8 @@ function compareRows(
       if (!Number.isFinite(want) || !Number.isFinite(got)) {
         return { failure: `C[${i}, ${j}] is ${got} where ${want.toPrecision(6)} is due${unwritten(got)}` };
       }
-      const scale = magnitude(signs, row.absolute[j], row.squares[j], want);
-      const ratio = ratioTo(Math.abs(got - want), factor * scale + resultRounding(result, want));
+      const bound = boundOf(row.absolute[j], row.squares[j], want) + resultRounding(result, want);
+      const ratio = ratioTo(Math.abs(got - want), bound);
       if (ratio > worst) [worst, where] = [ratio, `C[${i}, ${j}] is ${got} where ${want} is due`];
       error += (got - want) ** 2;
       norm += want * want;
@@ -140,12 +140,12 @@ function ratiosOfRows({ a, b, c, arithmetic, result, signs }: Product): Float64A
   const [m, n, k] = [a.rows, b.cols, a.cols];
   const { x, due } = freivaldsOf(a, b);
   const found = timesVectors({ rows: m, cols: n, data: c }, x);
-  const factor = gamma(arithmetic, signs, k);
+  const boundOf = sumBound(arithmetic, signs, k);
   const root = Math.sqrt(n);
   return due.values.map((want, i) => {
     const [error, size] = [Math.abs(found.values[i] - want), Math.sqrt(found.squares[i])];
     const rounding = root * resultRounding(result, size / root);
-    const bound = factor * magnitude(signs, due.absolute[i], due.squares[i], size) + rounding;
+    const bound = boundOf(due.absolute[i], due.squares[i], size) + rounding;
     return Number.isFinite(error) ? ratioTo(error, bound) : Number.NaN;
   });
 }

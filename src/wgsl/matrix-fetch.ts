@@ -71,9 +71,12 @@ function placesInBlock(
   }));
 }
 
+/** Whether a thread's lines, `delta` apart, begin at the same line of every slice. */
+const sameLine = (lines: number, delta: number) => lines % delta === 0;
+
 /** Where word atK of the line `first` lines below the thread's own goes. */
 function inSlice(side: 'A' | 'B', first: number, lines: number, stride: number, delta: number) {
-  return lines % delta === 0
+  return sameLine(lines, delta)
     ? { slice: Math.floor(first / lines), inner: plus((first % lines) * stride, `to${side}`) }
     : {
         slice: `(${plus(first, 'line')}) / ${lines}`,
@@ -103,7 +106,7 @@ export function declarePlaces(tile: MatrixTile): string {
     '// take eight lines, so that their stores fall into different banks.',
     `let line = thread / ${8 * words} * 8 + thread % 8;`,
     `let atK = thread / 8 % ${words};`,
-    `let toA = line % ${sm} * ${strideA} + atK;`,
+    ...(sameLine(sm, T / words) ? [`let toA = line % ${sm} * ${strideA} + atK;`] : []),
     ...(a.kind === 'blocked'
       ? partNames.map(part => block('A', part, 'tile.row / BM', bm * words))
       : [
@@ -111,7 +114,7 @@ export function declarePlaces(tile: MatrixTile): string {
         ]),
     ...(b.kind === 'blocked'
       ? [
-          `let toB = line % ${sn} * ${strideB} + atK;`,
+          ...(sameLine(sn, T / words) ? [`let toB = line % ${sn} * ${strideB} + atK;`] : []),
           ...partNames.map(part => block('B', part, 'tile.col / BN', bn * words)),
         ]
       : [

@@ -19,15 +19,19 @@ const READERS: { readonly [Schema in PageRecord['schema']]: (at: Reader, content
  * @throws GemmError `invalid-file` that names the file and the first place that is wrong
  */
 export function parseRecords(text: string, file: string): PageRecord[] {
-  let content: unknown;
-  try {
-    content = JSON.parse(text);
-  } catch (cause) {
-    throw unreadable(file, 'is not JSON', cause);
-  }
+  const content = parseJson(text, file);
   return Array.isArray(content)
     ? content.map((one, index) => parseRecord(one, `${file}, record ${index + 1}`))
     : [parseRecord(content, file)];
+}
+
+/** @throws GemmError `invalid-file` */
+export function parseJson(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw unreadable(file, 'is not JSON', cause);
+  }
 }
 
 /** @throws GemmError `invalid-file` */

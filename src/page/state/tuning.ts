@@ -12,6 +12,7 @@ import {
 } from '../../tuning/record.ts';
 import { indexedDBStore } from '../../tuning/store-indexeddb.ts';
 import { device } from './device.ts';
+import { parseJson } from './read-record.ts';
 import { download } from './results.ts';
 
 /** The record of this device; null where nothing was tuned. */
@@ -65,13 +66,7 @@ export function exportTuning(record: TuningRecord): void {
  * @throws GemmError `invalid-file` for what is no record, or another GPU's
  */
 export async function importTuning(file: File, profile: Profile): Promise<TuningRecord> {
-  let content: unknown;
-  try {
-    content = JSON.parse(await file.text());
-  } catch (cause) {
-    throw new GemmError('invalid-file', `${file.name} is not JSON`, WHAT_TO_DO, { cause });
-  }
-  const record = readTuningRecord(content);
+  const record = readTuningRecord(parseJson(await file.text(), file.name));
   if (!sameAdapter(record.adapter, tuningAdapter(profile))) {
     const { device: name, architecture, vendor } = record.adapter;
     throw new GemmError(

@@ -148,10 +148,8 @@ fn main(
   // take eight lines, so that their stores fall into different banks.
   let line = thread / 16 * 8 + thread % 8;
   let atK = thread / 8 % 2;
-  let toA = line % 32 * 3 + atK;
   let blockA0 = (params.offsetA + tile.batch * params.strideA) / WORD + tile.row / BM * 4096 + thread;
   let blockA1 = (params.offsetA + params.partA + tile.batch * params.strideA) / WORD + tile.row / BM * 4096 + thread;
-  let toB = line % 32 * 3 + atK;
   let blockB0 = (params.offsetB + tile.batch * params.strideB) / WORD + tile.col / BN * 4096 + thread;
   let blockB1 = (params.offsetB + params.partB + tile.batch * params.strideB) / WORD + tile.col / BN * 4096 + thread;
   var sum0_0: Result;

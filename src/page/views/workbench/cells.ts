@@ -2,7 +2,7 @@
 import { poisoned } from '../../../measure/fence.ts';
 import { random } from '../../../measure/random.ts';
 import { referenceRow } from '../../../measure/reference.ts';
-import { gamma, magnitude, resultRounding } from '../../../measure/tolerance.ts';
+import { resultRounding, sumBound } from '../../../measure/tolerance.ts';
 import type { Product } from '../../../measure/verify.ts';
 
 /** What a cell is. How far off a wrong one is counts in what its products usually add up to: √Σ(a·b)². */
@@ -66,7 +66,7 @@ export async function mapCells(
   const { a, b, c, result } = product;
   const [m, n, k] = [a.rows, b.cols, a.cols];
   const rows = spreadRows(m, Math.floor(budget / Math.max(1, n * k)));
-  const factor = gamma(product.arithmetic, product.signs, k);
+  const boundOf = sumBound(product.arithmetic, product.signs, k);
   const bits = c instanceof Float32Array ? new Uint32Array(c.buffer, c.byteOffset, c.length) : null;
   const [poison] = poisoned(1, 4);
   const kinds = new Uint8Array(rows.length * n);
@@ -82,8 +82,7 @@ export async function mapCells(
       const place = row * n + col;
       const [got, want] = [c[place], values[col]];
       const error = Math.abs(got - want);
-      const allowed =
-        factor * magnitude(product.signs, absolute[col], squares[col], want) + resultRounding(result, want);
+      const allowed = boundOf(absolute[col], squares[col], want) + resultRounding(result, want);
       const off = error / Math.sqrt(squares[col]);
       let kind = error <= allowed ? 0 : 1 + STEPS.filter(step => off > step).length;
       if (!Number.isFinite(got)) kind = bits?.[place] === poison ? UNWRITTEN : NAN;
