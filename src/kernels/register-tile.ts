@@ -61,13 +61,13 @@ export const registerTile: Kernel = {
   },
   space(problem, profile) {
     return this.candidates(problem, profile)
-      .flatMap(tile => (tile.pack ? [tile] : [8, 16].map(bk => ({ ...tile, bk }))))
+      .flatMap(tile => (tile.pack ? [tile] : [8, 16, 32].map(bk => ({ ...tile, bk }))))
       .flatMap(tile => [1, 2, 4, 8, 16].map(slices => ({ ...tile, slices })));
   },
   estimate(problem, _, { bm, bn, bk, tm, tn, slices, pack: packs = 0 }) {
     const tiles = tilesOf(problem, bm, bn);
     const known = TILES.find(
-      tile => tile.bm === bm && tile.bn === bn && tile.bk === bk && tile.tm === tm && tile.pack === packs,
+      tile => tile.bm === bm && tile.bn === bn && tile.tm === tm && tile.pack === packs,
     );
     const elements = problem.batch * problem.k * (problem.m + problem.n);
     const own = BYTES[problem.a.type];
@@ -77,6 +77,7 @@ export const registerTile: Kernel = {
       efficiency: known?.efficiency ?? 0.5,
       bytes: operations(problem) * (1 / bm + 1 / bn) * 0.5 * (packs ? BYTES.f32 : own),
       prepared: (packs ? elements * (own + BYTES.f32) : 0) + sliceBytes(problem, slices),
+      steps: ceilDiv(problem.k, bk * slices),
       threads: tiles * slices * ((bm / tm) * (bn / tn)),
       dispatches: (packs ? 3 : 1) + (slices > 1 ? 1 : 0),
     });

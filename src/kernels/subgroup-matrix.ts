@@ -76,9 +76,7 @@ export const subgroupMatrix: Kernel = {
     const tile = tileFor(problem, profile, params);
     const { m, n, k, batch, a, b } = problem;
     const tiles = tilesOf(problem, tile);
-    const known = TILES.find(
-      ({ bm, bn, bk, pack }) => bm === tile.bm && bn === tile.bn && bk === tile.bk && pack === params.pack,
-    );
+    const known = TILES.find(({ bm, bn, pack }) => bm === tile.bm && bn === tile.bn && pack === params.pack);
     const packs = [
       pieceOf('a', problem, tile, 1, params.pack === 1),
       pieceOf('b', problem, tile, 1, params.pack === 1),
