@@ -186,9 +186,9 @@ const configOf = (profile: Profile) =>
 
 /**
  * K between two flushes. A plain f32 sum errs by about 0.29·√K units of the last place, and truncation by about 0.058 for each
- * of K (measured on an H200: docs/performance.md), so 4·√K stays below, in powers of two.
+ * of K (measured on an H200: docs/performance.md), so 4·√K stays below; in multiples of 32, and a quarter of that more at the most.
  */
-const flushEvery = (k: number): number => 2 ** Math.floor(Math.log2(4 * Math.sqrt(k)) + 0.1);
+const flushEvery = (k: number): number => Math.max(32, 32 * Math.floor(Math.sqrt(k) / 8 + 0.25));
 
 /**
  * Steps of K, and of those between two flushes (0 for none): as even as can be, and no more often than `every` K. The last
