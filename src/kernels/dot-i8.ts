@@ -8,7 +8,7 @@
  */
 import { isInteger, operations, type Problem } from '../problem.ts';
 import { ceilDiv, foldGrid, type Program } from '../program.ts';
-import { frame, tileOf } from '../wgsl/frame.ts';
+import { frame, tileOf, tilesOf } from '../wgsl/frame.ts';
 import { widthC } from '../wgsl/store.ts';
 import { unroll } from '../wgsl/unroll.ts';
 import type { Width } from '../wgsl/vectors.ts';
@@ -122,7 +122,6 @@ fn main(
 };
 
 const tileSize = ({ groups }: Params) => SIDE * 4 * groups;
-const tilesOf = ({ m, n, batch }: Problem, tile: number) => ceilDiv(m, tile) * ceilDiv(n, tile) * batch;
 
 export const dotI8: Kernel = {
   name: 'dot-i8',
@@ -134,11 +133,11 @@ export const dotI8: Kernel = {
   },
   arithmetic: () => 'exact',
   // Large tiles where there are enough of them to fill a large device.
-  candidates: problem => (tilesOf(problem, 128) >= 128 ? [2, 1] : [1, 2]).map(groups => ({ groups })),
+  candidates: problem => (tilesOf(problem, 128, 128) >= 128 ? [2, 1] : [1, 2]).map(groups => ({ groups })),
   estimate(problem, _, params) {
     const { m, n, k } = problem;
     const tile = tileSize(params);
-    const tiles = tilesOf(problem, tile);
+    const tiles = tilesOf(problem, tile, tile);
     return estimateMs({
       operations: operations({ ...problem, m: ceilDiv(m, tile) * tile, n: ceilDiv(n, tile) * tile }),
       unit: 'dot',
@@ -163,7 +162,7 @@ export const dotI8: Kernel = {
           label: 'dot-i8',
           wgsl: wgsl + tileOf(tile, tile) + pieces + blocks + main(problem, groups),
           bindings,
-          workgroups: foldGrid(tilesOf(problem, tile)),
+          workgroups: foldGrid(tilesOf(problem, tile, tile)),
           threads: THREADS,
           workgroupMemory: 2 * STEP * (tile / 4 + 1) * 16,
         },

@@ -15,8 +15,8 @@
 import { GemmError } from '../errors.ts';
 import { BYTES, isInteger, operations, type Problem } from '../problem.ts';
 import { type Binding, ceilDiv, foldGrid, type Pass, type Program } from '../program.ts';
-import { type FrameOptions, frame, tileOf } from '../wgsl/frame.ts';
-import { type WidthC, widthC, widthPartial } from '../wgsl/store.ts';
+import { type FrameOptions, frame, tileOf, tilesOf } from '../wgsl/frame.ts';
+import { type WidthC, widthStored } from '../wgsl/store.ts';
 import { unroll } from '../wgsl/unroll.ts';
 import { liesAlongK, widest, words } from '../wgsl/words.ts';
 import { estimateMs } from './cost.ts';
@@ -86,7 +86,7 @@ export const registerTile: Kernel = {
     const { bm, bn, slices } = params;
     checkFit(problem, params);
     const operands = params.pack ? packedOperands(problem, params) : operandsAsTheyLie(problem, params);
-    const source = tileSource(operands.a, operands.b, widthStored(problem, params), params);
+    const source = tileSource(operands.a, operands.b, widthStored(problem, params.slices), params);
     return {
       passes: [
         ...operands.passes,
@@ -121,7 +121,6 @@ function checkFit({ a }: Problem, { bm, bn, bk, tm, tn, pack: packs }: Params): 
   }
 }
 
-const tilesOf = ({ m, n, batch }: Problem, bm: number, bn: number) => ceilDiv(m, bm) * ceilDiv(n, bn) * batch;
 const threadsOf = ({ bm, bn, tm, tn }: Params) => (bm / tm) * (bn / tn);
 
 interface Panel {
@@ -191,13 +190,10 @@ interface Operands {
   readonly scratch: Program['scratch'];
 }
 
-const widthStored = (problem: Problem, { slices }: Params): WidthC =>
-  slices > 1 ? widthPartial(problem) : widthC(problem);
-
 function frameOptions(problem: Problem, params: Params): FrameOptions {
   const { bk, slices } = params;
   const store = slices > 1 ? 'partial' : 'finished';
-  return { slices, step: bk, store, vectorC: widthStored(problem, params) };
+  return { slices, step: bk, store, vectorC: widthStored(problem, slices) };
 }
 
 function operandsAsTheyLie(problem: Problem, params: Params): Operands {

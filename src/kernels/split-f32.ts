@@ -15,20 +15,19 @@ import { BYTES, type Problem } from '../problem.ts';
 import { type Profile, subgroupSizeFor } from '../profile.ts';
 import { ceilDiv, foldGrid, type Program, reads, uniform } from '../program.ts';
 import { SUBGROUP_MATRIX_FEATURE } from '../wgsl/experimental.ts';
-import { frame, tileOf } from '../wgsl/frame.ts';
+import { frame, tileOf, tilesOf } from '../wgsl/frame.ts';
 import {
   gridThreads,
   laneWidth,
   type MatrixTile,
   misfit,
   threads,
-  tilesOf,
   wordBytes,
   wordType,
   workgroupMemory,
 } from '../wgsl/matrix-layout.ts';
 import { matrixEnable, matrixTile } from '../wgsl/matrix-tile.ts';
-import { cells, type WidthC, widthC, widthPartial } from '../wgsl/store.ts';
+import { cells, type WidthC, widthStored } from '../wgsl/store.ts';
 import { estimateMs } from './cost.ts';
 import type { Kernel, Params } from './kernel.ts';
 import { pack } from './pack.ts';
@@ -90,7 +89,7 @@ export const splitF32: Kernel = {
     const tile = tileFor(problem, profile, params);
     const { m, n, k, batch } = problem;
     const { slices } = params;
-    const tiles = tilesOf(problem, tile);
+    const tiles = tilesOf(problem, tile.bm, tile.bn);
     return estimateMs({
       operations: 3 * 2 * tiles * tile.bm * tile.bn * (k + START_AND_END * slices),
       unit: 'matrix',
@@ -107,7 +106,7 @@ export const splitF32: Kernel = {
     const { m, n, k, batch, a, b } = problem;
     const { slices } = params;
     const base = tileFor(problem, profile, params);
-    const width = laneWidth(base) === 1 ? 1 : (slices > 1 ? widthPartial : widthC)(problem);
+    const width = laneWidth(base) === 1 ? 1 : widthStored(problem, slices);
     const tile: MatrixTile = { ...base, width, store: slices > 1 ? 'storeC' : 'storeScaled' };
     const reason = misfit(tile);
     if (reason) throw new GemmError('invalid-argument', `split-f32: ${reason}`);
@@ -160,7 +159,7 @@ export const splitF32: Kernel = {
             matrixTile(tile),
           ].join(''),
           bindings: [...bindings, ...(finishes ? scaled.bindings : [])],
-          workgroups: foldGrid(tilesOf(problem, tile) * slices),
+          workgroups: foldGrid(tilesOf(problem, tile.bm, tile.bn) * slices),
           threads: threads(tile),
           workgroupMemory: workgroupMemory(tile),
         },
@@ -190,15 +189,21 @@ const configOf = (profile: Profile) =>
  */
 const flushEvery = (k: number): number => Math.max(32, 32 * Math.floor(Math.sqrt(k) / 8 + 0.25));
 
+/** How long a flush takes, in steps (an H200: docs/performance.md). */
+const FLUSH = 2.5;
+
 /**
- * Steps of K, and of those between two flushes (0 for none): as even as can be, and no more often than `every` K. The last
- * flush may be filled up with steps of zeros.
+ * Steps of K, and of those between two flushes (0 for none): no fewer flushes than one `every` K, and of those numbers the
+ * quickest. The last flush may be filled up with steps of zeros.
  */
 function stepsFor(k: number, bk: number, every: number): { readonly steps: number; readonly flush: number } {
   const steps = ceilDiv(k, bk);
-  const flushes = every === 0 ? 1 : ceilDiv(steps, Math.max(2, Math.floor(every / bk)));
-  if (flushes === 1) return { steps, flush: 0 };
-  const flush = ceilDiv(steps, flushes);
+  const fewest = every === 0 ? 1 : ceilDiv(steps, Math.max(2, Math.floor(every / bk)));
+  if (fewest === 1) return { steps, flush: 0 };
+  const cost = (flush: number) => ceilDiv(steps, flush) * (flush + FLUSH);
+  const [flush] = Array.from({ length: fewest }, (_, i) => ceilDiv(steps, fewest + i)).sort(
+    (x, y) => cost(x) - cost(y),
+  );
   return { steps: ceilDiv(steps, flush) * flush, flush };
 }
 

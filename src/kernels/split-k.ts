@@ -5,9 +5,9 @@
  * Mapping: a workgroup of 16×16 threads makes a 64×64 tile of C over one slice of K, in steps of 16 through panels in
  * workgroup memory (wgsl/panels.ts); a thread makes 4×4 cells.
  */
-import { BYTES, type Problem } from '../problem.ts';
-import { ceilDiv, foldGrid, type Program } from '../program.ts';
-import { frame, tileOf } from '../wgsl/frame.ts';
+import { BYTES } from '../problem.ts';
+import { foldGrid, type Program } from '../program.ts';
+import { frame, tileOf, tilesOf } from '../wgsl/frame.ts';
 import { multiplyPanels, panels } from '../wgsl/panels.ts';
 import { estimateMs } from './cost.ts';
 import type { Kernel } from './kernel.ts';
@@ -61,8 +61,6 @@ fn main(
 /** K in whose time a slice of a tile is begun and its sums are stored. */
 const START_AND_END = 32;
 
-const tilesOf = ({ m, n, batch }: Problem) => ceilDiv(m, TILE) * ceilDiv(n, TILE) * batch;
-
 export const splitK: Kernel = {
   name: 'split-k',
   idea: '64×64 tiles of slices of K, and a second pass that adds them up',
@@ -72,7 +70,7 @@ export const splitK: Kernel = {
   candidates(problem) {
     const most = Math.max(2, Math.floor(problem.k / (8 * STEP)));
     const slicesFor = (workgroups: number) =>
-      Math.min(most, Math.max(2, Math.round(workgroups / tilesOf(problem))));
+      Math.min(most, Math.max(2, Math.round(workgroups / tilesOf(problem, TILE, TILE))));
     return [...new Set([512, 1024, 256, 128].map(slicesFor))].map(slices => ({ slices }));
   },
   estimate(problem, _, { slices }) {
@@ -80,12 +78,12 @@ export const splitK: Kernel = {
     // Each tile reads its rows of A and columns of B once.
     const tileBytes = TILE * k * (BYTES[a.type] + BYTES[b.type]);
     return estimateMs({
-      operations: 2 * tilesOf(problem) * TILE * TILE * (k + START_AND_END * slices),
+      operations: 2 * tilesOf(problem, TILE, TILE) * TILE * TILE * (k + START_AND_END * slices),
       unit: 'fma',
       efficiency: 0.45,
-      bytes: tilesOf(problem) * tileBytes,
+      bytes: tilesOf(problem, TILE, TILE) * tileBytes,
       prepared: sliceBytes(problem, slices),
-      threads: tilesOf(problem) * slices * THREADS,
+      threads: tilesOf(problem, TILE, TILE) * slices * THREADS,
       dispatches: 2,
     });
   },
@@ -103,7 +101,7 @@ export const splitK: Kernel = {
           label: 'split-k',
           wgsl: wgsl + tileOf(TILE, TILE) + panel.wgsl + main,
           bindings,
-          workgroups: foldGrid(tilesOf(problem) * slices),
+          workgroups: foldGrid(tilesOf(problem, TILE, TILE) * slices),
           threads: THREADS,
           workgroupMemory: panel.bytes,
         },

@@ -10,7 +10,7 @@ import { BYTES, isInteger, type Operand, type Problem } from '../problem.ts';
 import { type MatrixConfig, type Profile, subgroupSizeFor } from '../profile.ts';
 import { ceilDiv, foldGrid, type Program } from '../program.ts';
 import { SUBGROUP_MATRIX_FEATURE } from '../wgsl/experimental.ts';
-import { frame, tileOf } from '../wgsl/frame.ts';
+import { frame, tileOf, tilesOf } from '../wgsl/frame.ts';
 import {
   gridThreads,
   laneWidth,
@@ -18,13 +18,12 @@ import {
   misfit,
   type Source,
   threads,
-  tilesOf,
   wordBytes,
   wordType,
   workgroupMemory,
 } from '../wgsl/matrix-layout.ts';
 import { matrixEnable, matrixTile } from '../wgsl/matrix-tile.ts';
-import { widthC, widthPartial } from '../wgsl/store.ts';
+import { widthStored } from '../wgsl/store.ts';
 import { vectorizes } from '../wgsl/vectors.ts';
 import { estimateMs } from './cost.ts';
 import type { Kernel, Params } from './kernel.ts';
@@ -75,7 +74,7 @@ export const subgroupMatrix: Kernel = {
   estimate(problem, profile, params) {
     const tile = tileFor(problem, profile, params);
     const { m, n, k, batch, a, b } = problem;
-    const tiles = tilesOf(problem, tile);
+    const tiles = tilesOf(problem, tile.bm, tile.bn);
     const known = TILES.find(({ bm, bn, pack }) => bm === tile.bm && bn === tile.bn && pack === params.pack);
     const packs = [
       pieceOf('a', problem, tile, 1, params.pack === 1),
@@ -110,7 +109,7 @@ export const subgroupMatrix: Kernel = {
       pieceOf('b', problem, base, steps * params.slices, params.pack === 1),
     ];
     const [a, b] = pieces;
-    const width = laneWidth(base) === 1 ? 1 : (params.slices > 1 ? widthPartial : widthC)(problem);
+    const width = laneWidth(base) === 1 ? 1 : widthStored(problem, params.slices);
     const tile: MatrixTile = { ...base, steps, slices: params.slices, a: a.source, b: b.source, width };
     const packs = pieces.flatMap(({ packed }) => packed ?? []);
     const {
@@ -136,7 +135,7 @@ export const subgroupMatrix: Kernel = {
           label: 'subgroup-matrix',
           wgsl: wgsl + tileOf(tile.bm, tile.bn) + matrixTile(tile),
           bindings,
-          workgroups: foldGrid(tilesOf(problem, tile) * params.slices),
+          workgroups: foldGrid(tilesOf(problem, tile.bm, tile.bn) * params.slices),
           threads: threads(tile),
           workgroupMemory: workgroupMemory(tile),
         },

@@ -6,7 +6,7 @@
  * a pipeline; what changes the code (types, transposes, activation) is in the source.
  */
 import { isInteger, type Operand, type Problem } from '../problem.ts';
-import { type Binding, reads, roundUp, uniform, writes } from '../program.ts';
+import { type Binding, ceilDiv, reads, roundUp, uniform, writes } from '../program.ts';
 import {
   cells,
   declareEpilogue,
@@ -171,6 +171,10 @@ function paramsOf(
     ...[parts.b, scalar(alpha), scalar(beta), floatBits(clipMin), floatBits(clipMax)],
   ]);
 }
+
+/** Tiles of so many rows and columns that C consists of, in all products. */
+export const tilesOf = ({ m, n, batch }: Problem, rows: number, cols: number): number =>
+  ceilDiv(m, rows) * ceilDiv(n, cols) * batch;
 
 /**
  * WGSL: which product and which tile of it a workgroup makes. The grid may be folded and is walked in bands of

@@ -1,7 +1,7 @@
 /** The sizes of wgsl/matrix-tile.ts: what is laid over what, in cells, words and bytes. Pure arithmetic, no WGSL. */
 import type { Problem } from '../problem.ts';
 import type { MatrixConfig } from '../profile.ts';
-import { ceilDiv } from '../program.ts';
+import { tilesOf } from './frame.ts';
 import type { WidthC } from './store.ts';
 
 export interface MatrixTile {
@@ -71,13 +71,9 @@ export const wordElements = (tile: MatrixTile): number => wordBytes(tile) / BYTE
 export const subgroups = ({ bm, bn, sm, sn }: MatrixTile): number => (bm / sm) * (bn / sn);
 export const threads = (tile: MatrixTile): number => subgroups(tile) * tile.lanes;
 
-/** Tiles that C consists of, in all products. */
-export const tilesOf = ({ m, n, batch }: Problem, { bm, bn }: MatrixTile): number =>
-  ceilDiv(m, bm) * ceilDiv(n, bn) * batch;
-
 /** Threads of a grid, each counted twice: half as many fill a device as with kernels that use none of its matrix units. */
 export const gridThreads = (problem: Problem, tile: MatrixTile): number =>
-  2 * tilesOf(problem, tile) * threads(tile);
+  2 * tilesOf(problem, tile.bm, tile.bn) * threads(tile);
 
 /** Sizes in words. */
 export function layout(tile: MatrixTile) {

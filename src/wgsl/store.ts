@@ -14,6 +14,10 @@ export const widthC = ({ n, c }: Problem): WidthC => (vectorizes(c, n, 4) ? 4 : 
 /** The same of the bare sums in frame()'s `partial`, which are dense. */
 export const widthPartial = ({ n }: Problem): WidthC => (n % 4 === 0 ? 4 : 1);
 
+/** The same of whichever a kernel stores, that cuts K into so many slices. */
+export const widthStored = (problem: Problem, slices: number): WidthC =>
+  slices > 1 ? widthPartial(problem) : widthC(problem);
+
 /** The WGSL type of so many elements. */
 export const cells = (type: string, width: WidthC): string => (width === 4 ? `vec4<${type}>` : type);
 

@@ -115,8 +115,8 @@ const WORD = 8u;                // elements of A or B in a word
 const BM = 64u;
 const BN = 64u;
 const BK = 16u;
-const STEPS = 32u;             // of K, in each slice of it
-const FLUSHES = 8u;
+const STEPS = 36u;             // of K, in each slice of it
+const FLUSHES = 6u;
 
 // Slices of A, one for each row of subgroups, and of B, one for each column of them.
 var<workgroup> memoryA: array<array<Word, 128>, 4>;
@@ -148,10 +148,10 @@ fn main(
   // take eight lines, so that their stores fall into different banks.
   let line = thread / 16 * 8 + thread % 8;
   let atK = thread / 8 % 2;
-  let blockA0 = (params.offsetA + tile.batch * params.strideA) / WORD + tile.row / BM * 4096 + thread;
-  let blockA1 = (params.offsetA + params.partA + tile.batch * params.strideA) / WORD + tile.row / BM * 4096 + thread;
-  let blockB0 = (params.offsetB + tile.batch * params.strideB) / WORD + tile.col / BN * 4096 + thread;
-  let blockB1 = (params.offsetB + params.partB + tile.batch * params.strideB) / WORD + tile.col / BN * 4096 + thread;
+  let blockA0 = (params.offsetA + tile.batch * params.strideA) / WORD + tile.row / BM * 4608 + thread;
+  let blockA1 = (params.offsetA + params.partA + tile.batch * params.strideA) / WORD + tile.row / BM * 4608 + thread;
+  let blockB0 = (params.offsetB + tile.batch * params.strideB) / WORD + tile.col / BN * 4608 + thread;
+  let blockB1 = (params.offsetB + params.partB + tile.batch * params.strideB) / WORD + tile.col / BN * 4608 + thread;
   var sum0_0: Result;
   var sum0_1: Result;
   var sum1_0: Result;
@@ -167,8 +167,8 @@ fn main(
   
   let first = tile.slice * STEPS;
   for (var flush = 0u; flush < FLUSHES; flush++) {
-    for (var i = 0u; i < 4; i++) {
-      let step = flush * 4 + i;
+    for (var i = 0u; i < 6; i++) {
+      let step = flush * 6 + i;
       let now = first + step;
       let wordA0_0 = a[blockA0 + now * 128];
       let wordB0_0 = b[blockB0 + now * 128];
