@@ -18,16 +18,16 @@ import { SUBGROUP_MATRIX_FEATURE } from '../wgsl/experimental.ts';
 import { frame, tileOf, tilesOf } from '../wgsl/frame.ts';
 import {
   gridThreads,
-  laneWidth,
   type MatrixTile,
   misfit,
+  storeWidth,
   threads,
   wordBytes,
   wordType,
   workgroupMemory,
 } from '../wgsl/matrix-layout.ts';
 import { matrixEnable, matrixTile } from '../wgsl/matrix-tile.ts';
-import { cells, type WidthC, widthStored } from '../wgsl/store.ts';
+import { cells, type WidthC } from '../wgsl/store.ts';
 import { estimateMs } from './cost.ts';
 import type { Kernel, Params } from './kernel.ts';
 import { pack } from './pack.ts';
@@ -105,9 +105,8 @@ export const splitF32: Kernel = {
   build(problem, profile, params): Program {
     const { m, n, k, batch, a, b } = problem;
     const { slices } = params;
-    const base = tileFor(problem, profile, params);
-    const width = laneWidth(base) === 1 ? 1 : widthStored(problem, slices);
-    const tile: MatrixTile = { ...base, width, store: slices > 1 ? 'storeC' : 'storeScaled' };
+    const cut = slices > 1;
+    const tile = tileFor(problem, profile, params);
     const reason = misfit(tile);
     if (reason) throw new GemmError('invalid-argument', `split-f32: ${reason}`);
     const copies = (stride: number) => (stride === 0 ? 1 : batch);
@@ -137,7 +136,7 @@ export const splitF32: Kernel = {
         buffers: { a: 'packedA', b: 'packedB' },
         parts: { a: packs[0].part, b: packs[1].part },
         slices,
-        store: slices > 1 ? 'partial' : 'finished',
+        store: cut ? 'partial' : 'finished',
       },
     );
     const scaled: Finish = {
@@ -145,7 +144,6 @@ export const splitF32: Kernel = {
       wgsl: (binding, width) => storeScaled(problem, binding, width),
       bindings: [uniform('linesA'), uniform('linesB'), reads('scales'), reads('a'), reads('b')],
     };
-    const finishes = slices === 1;
     return {
       passes: [
         ...scales.map(({ pass }) => pass),
@@ -155,20 +153,20 @@ export const splitF32: Kernel = {
           wgsl: [
             wgsl,
             tileOf(tile.bm, tile.bn),
-            finishes ? scaled.wgsl(bindings.length, width) : '',
+            cut ? '' : scaled.wgsl(bindings.length, tile.width),
             matrixTile(tile),
           ].join(''),
-          bindings: [...bindings, ...(finishes ? scaled.bindings : [])],
+          bindings: [...bindings, ...(cut ? [] : scaled.bindings)],
           workgroups: foldGrid(tilesOf(problem, tile.bm, tile.bn) * slices),
           threads: threads(tile),
           workgroupMemory: workgroupMemory(tile),
         },
-        ...(finishes ? [] : [reducePass(problem, slices, scaled)]),
+        ...(cut ? [reducePass(problem, slices, scaled)] : []),
       ],
       uniforms: Object.assign({ params: uniforms }, ...[...scales, ...packs].map(({ uniforms }) => uniforms)),
       scratch: Object.assign(
         { scales: (linesA + copies(b.stride) * n) * 4 },
-        finishes ? {} : { partial: partialBytes(problem, slices) },
+        cut ? { partial: partialBytes(problem, slices) } : {},
         ...packs.map(({ scratch }) => scratch),
       ),
     };
@@ -207,16 +205,20 @@ function stepsFor(k: number, bk: number, every: number): { readonly steps: numbe
   return { steps: ceilDiv(steps, flush) * flush, flush };
 }
 
-export function tileFor({ k }: Problem, profile: Profile, params: Params): MatrixTile {
+export function tileFor(problem: Problem, profile: Profile, params: Params): MatrixTile {
   const config = configOf(profile);
   const subgroup = subgroupSizeFor(profile);
   if (!config || 'missing' in subgroup) throw new RangeError('split-f32: rejected problems are not built');
-  const { bm, bn, bk, sm, sn, prefetch, slices, flush = flushEvery(k) } = params;
+  const { bm, bn, bk, sm, sn, prefetch, slices, flush = flushEvery(problem.k) } = params;
+  const lanes = subgroup.size;
   return {
-    ...{ config, lanes: subgroup.size, pinned: subgroup.pinned, fixedSteps: !profile.software },
+    ...{ config, lanes, pinned: subgroup.pinned, fixedSteps: !profile.software },
     ...{ bm, bn, bk, sm, sn, prefetch, slices },
-    ...{ parts: 2, store: 'storeScaled', width: 1 },
-    ...stepsFor(ceilDiv(k, slices), bk, flush),
+    parts: 2,
+    // Of slices, bare sums are stored: the reduction takes the scales off.
+    store: slices > 1 ? 'storeC' : 'storeScaled',
+    width: storeWidth(problem, { config, sn, lanes, slices }),
+    ...stepsFor(ceilDiv(problem.k, slices), bk, flush),
     a: { kind: 'blocked' },
     b: { kind: 'blocked' },
   };

@@ -13,17 +13,16 @@ import { SUBGROUP_MATRIX_FEATURE } from '../wgsl/experimental.ts';
 import { frame, tileOf, tilesOf } from '../wgsl/frame.ts';
 import {
   gridThreads,
-  laneWidth,
   type MatrixTile,
   misfit,
   type Source,
+  storeWidth,
   threads,
   wordBytes,
   wordType,
   workgroupMemory,
 } from '../wgsl/matrix-layout.ts';
 import { matrixEnable, matrixTile } from '../wgsl/matrix-tile.ts';
-import { widthStored } from '../wgsl/store.ts';
 import { vectorizes } from '../wgsl/vectors.ts';
 import { estimateMs } from './cost.ts';
 import type { Kernel, Params } from './kernel.ts';
@@ -109,8 +108,7 @@ export const subgroupMatrix: Kernel = {
       pieceOf('b', problem, base, steps * params.slices, params.pack === 1),
     ];
     const [a, b] = pieces;
-    const width = laneWidth(base) === 1 ? 1 : widthStored(problem, params.slices);
-    const tile: MatrixTile = { ...base, steps, slices: params.slices, a: a.source, b: b.source, width };
+    const tile: MatrixTile = { ...base, steps, a: a.source, b: b.source };
     const packs = pieces.flatMap(({ packed }) => packed ?? []);
     const {
       wgsl,
@@ -124,7 +122,7 @@ export const subgroupMatrix: Kernel = {
         step: tile.bk,
         buffers: { a: a.packed ? 'packedA' : 'a', b: b.packed ? 'packedB' : 'b' },
         slices: params.slices,
-        vectorC: width,
+        vectorC: tile.width,
         store: params.slices > 1 ? 'partial' : 'finished',
       },
     );
@@ -201,18 +199,12 @@ export function tileFor(problem: Problem, profile: Profile, params: Params): Mat
   if (!config || 'missing' in subgroup)
     throw new RangeError('subgroup-matrix: rejected problems are not built');
   const { bm, bn, bk, sm, sn, prefetch, slices } = params;
+  const lanes = subgroup.size;
   return {
-    ...{ config, lanes: subgroup.size, pinned: subgroup.pinned, fixedSteps: !profile.software },
+    ...{ config, lanes, pinned: subgroup.pinned, fixedSteps: !profile.software },
     ...{ bm, bn, bk, sm, sn, prefetch, slices },
-    ...{
-      parts: 1,
-      flush: 0,
-      steps: 1,
-      store: 'storeC',
-      width: 1,
-      a: { kind: 'blocked' },
-      b: { kind: 'blocked' },
-    },
+    ...{ parts: 1, flush: 0, steps: 1, a: { kind: 'blocked' }, b: { kind: 'blocked' } },
+    ...{ store: 'storeC', width: storeWidth(problem, { config, sn, lanes, slices }) },
   };
 }
 

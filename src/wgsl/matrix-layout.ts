@@ -2,7 +2,7 @@
 import type { Problem } from '../problem.ts';
 import type { MatrixConfig } from '../profile.ts';
 import { tilesOf } from './frame.ts';
-import type { WidthC } from './store.ts';
+import { type WidthC, widthStored } from './store.ts';
 
 export interface MatrixTile {
   readonly config: MatrixConfig;
@@ -24,7 +24,7 @@ export interface MatrixTile {
   readonly b: Source;
   /** The function that takes each finished sum: frame()'s `storeC`, or the kernel's own. */
   readonly store: string;
-  /** How many neighbouring ones it takes at once, where the lanes' share of them allows it. */
+  /** How many neighbouring ones it takes at once: `storeWidth`. */
   readonly width: WidthC;
   /** Steps of K, in each slice of it. */
   readonly steps: number;
@@ -95,10 +95,18 @@ export function layout(tile: MatrixTile) {
 }
 
 /** Of a row of result matrices, the numbers that each lane gets. */
-export const valuesOf = ({ config, sn, lanes }: MatrixTile): number => (config.M * sn) / lanes;
+export const valuesOf = ({ config, sn, lanes }: Pick<MatrixTile, 'config' | 'sn' | 'lanes'>): number =>
+  (config.M * sn) / lanes;
 
 /** How many of its numbers a lane can take at once. */
-export const laneWidth = (tile: MatrixTile): WidthC => (valuesOf(tile) % 4 === 0 ? 4 : 1);
+export const laneWidth = (tile: Pick<MatrixTile, 'config' | 'sn' | 'lanes'>): WidthC =>
+  valuesOf(tile) % 4 === 0 ? 4 : 1;
+
+/** How many neighbouring cells it can store at once: as many, where their rows allow it. */
+export const storeWidth = (
+  problem: Problem,
+  tile: Pick<MatrixTile, 'config' | 'sn' | 'lanes' | 'slices'>,
+): WidthC => (laneWidth(tile) === 1 ? 1 : widthStored(problem, tile.slices));
 
 export const workgroupMemory = (tile: MatrixTile): number => {
   const { sliceA, slicesA, sliceB, slicesB } = layout(tile);

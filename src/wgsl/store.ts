@@ -53,16 +53,17 @@ export function declareEpilogue(problem: Problem, first: number, width: WidthC):
 export function storeFinished(problem: Problem, width: WidthC): string {
   const { c, beta, bias, activation, residual, epilogue, alpha } = problem;
   const Sums = cells('Sum', width);
+  const at = `index${inVectors(width)}`;
   const steps = [
     `var value = ${alpha === 1 ? 'sum' : 'params.alpha * sum'};`,
     // beta = 0 must not read C: it may hold anything, NaN too.
-    ...(beta === 0 ? [] : [`value += params.beta * ${Sums}(c[index]);`]),
+    ...(beta === 0 ? [] : [`value += params.beta * ${Sums}(c[${at}]);`]),
     ...(bias === 'row' ? [`value += ${Sums}(bias[col${inVectors(width)}]);`] : []),
     ...(bias === 'column' ? ['value += Sum(bias[row]);'] : []),
     ...(activation === 'none' ? [] : ['value = activate(value);']),
-    ...(residual ? [`value += ${Sums}(residual[index]);`] : []),
+    ...(residual ? [`value += ${Sums}(residual[${at}]);`] : []),
     ...(epilogue ? [callCustom(width)] : []),
-    `c[index] = ${cells(c.type, width)}(value);`,
+    `c[${at}] = ${cells(c.type, width)}(value);`,
   ];
   return /* wgsl */ `${activation === 'none' ? '' : `${activate(activation, Sums)}\n\n`}${
     epilogue
@@ -70,13 +71,11 @@ export function storeFinished(problem: Problem, width: WidthC): string {
       : ''
   }fn storeC(batch: u32, row: u32, col: u32, sum: ${Sums}) {
   if (row < params.m && col < params.n) {
-    let index = ${wholeVectors('params.offsetC + batch * params.strideC + row * params.ldc + col', width)};
+    let index = params.offsetC + batch * params.strideC + row * params.ldc + col;
     ${steps.join('\n    ')}
   }
 }`;
 }
-
-const wholeVectors = (index: string, width: WidthC) => (width === 4 ? `(${index}) / 4` : index);
 
 /** The caller's expression is about one cell. */
 function callCustom(width: WidthC): string {

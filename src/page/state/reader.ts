@@ -2,7 +2,7 @@
 import { GemmError } from '../../errors.ts';
 
 const WHAT_TO_DO =
-  'Open a file that this page or the command wrote, such as with `webgemm ladder --json` or `webgemm bench --json`.';
+  'Open a file that this page or the command wrote, such as with `webgemm ladder --json`, `webgemm bench --json` or `webgemm tune --out`.';
 
 /** What a file that is no record is refused with. */
 export const unreadable = (file: string, what: string, cause?: unknown): GemmError =>

@@ -29,9 +29,9 @@ fn indexB(batch: u32, k: u32, col: u32) -> u32 {
 
 fn storeC(batch: u32, row: u32, col: u32, sum: vec4<Sum>) {
   if (row < params.m && col < params.n) {
-    let index = (params.offsetC + batch * params.strideC + row * params.ldc + col) / 4;
+    let index = params.offsetC + batch * params.strideC + row * params.ldc + col;
     var value = sum;
-    c[index] = vec4<f32>(value);
+    c[index / 4] = vec4<f32>(value);
   }
 }
 

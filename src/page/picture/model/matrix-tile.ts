@@ -4,7 +4,6 @@
  */
 import type { Shape } from '../../../ladder/rung.ts';
 import {
-  laneWidth,
   layout,
   type MatrixTile,
   type Source,
@@ -21,10 +20,8 @@ const BYTES: Readonly<Record<string, number>> = { f32: 4, f16: 2 };
 
 /** For a K so short that the sums are not flushed on the way. */
 export function matrixTile(shape: Shape, tile: MatrixTile): Mapping {
-  const { bm, bn, bk, sm, sn, lanes, config, parts, prefetch } = tile;
+  const { bm, bn, bk, sm, sn, lanes, config, parts, prefetch, width } = tile;
   const { M, N, K } = config;
-  // The picture's rows of C are whole vectors.
-  const width = laneWidth(tile);
   const { word, strideA, strideB, sliceA, sliceB, slicesA, slicesB, staging } = layout(tile);
   const threads = threadsOf(tile);
   const steps = shape.k / bk;
