@@ -11,7 +11,8 @@ async function openBench(query = '', options: OpenOptions = {}) {
 
 const editorText = (page: Page) =>
   page.evaluate(() => {
-    // What CodeMirror shows is the whole text where it is short, as the rungs' are.
+    // What CodeMirror shows is the whole text where it is short, as the rungs' are, and once it has measured the window.
+    dispatchEvent(new Event('resize'));
     return [...document.querySelectorAll('.cm-line')].map(line => line.textContent).join('\n');
   });
 
