@@ -3,7 +3,7 @@
  *
  *   tsx bench/kernels.ts [--jobs FILE] [--adapter NAME] [--cublas FILE] > record.json
  *
- * A job is { kernel, shape: [m, n, k], type: "f32" | "f16", params }; without params, the kernel's first `candidates` (1 if
+ * A job is { kernel, shape: [m, n, k], type: "f32" | "f16" | "i8", params }; without params, the kernel's first `candidates` (1 if
  * left out) are taken. All jobs are compiled and verified first, and then measured in turn, sample by sample: between two
  * measurements the GPU never idles, and its clock stays up. --cublas takes lines of JSON of the vendor's library measured
  * on the same machine.
@@ -23,7 +23,7 @@ import { candidateSubject, prepareTrial, type Trial } from '../src/trial/trial.t
 interface Job {
   readonly kernel: string;
   readonly shape: readonly [m: number, n: number, k: number];
-  readonly type: 'f32' | 'f16';
+  readonly type: 'f32' | 'f16' | 'i8';
   readonly params?: Params;
   readonly candidates?: number;
 }
@@ -93,7 +93,7 @@ function describe({ kernel, shape, type }: Job, params: Params) {
 }
 
 function problemOf({ shape: [m, n, k], type }: Job) {
-  return normalize({ m, n, k, type, cType: 'f32' });
+  return normalize({ m, n, k, type, cType: type === 'i8' ? 'i32' : 'f32' });
 }
 
 function kernelOf({ kernel }: Job) {

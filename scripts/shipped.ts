@@ -23,7 +23,10 @@ const FAMILIES: Readonly<Record<string, string>> = {
 };
 
 /** Parameters that a kernel has got since some of the records were made, and what it did without them. */
-const SINCE: Readonly<Record<string, Params>> = { 'split-f32': { slices: 1 } };
+const SINCE: Readonly<Record<string, Params>> = {
+  'split-f32': { slices: 1, stages: 1 },
+  'subgroup-matrix': { stages: 1 },
+};
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const RECORDS = join('bench', 'records');

@@ -13,7 +13,7 @@
 import { GemmError } from '../errors.ts';
 import { BYTES, type Problem } from '../problem.ts';
 import { type Profile, subgroupSizeFor } from '../profile.ts';
-import { ceilDiv, foldGrid, type Program, reads, uniform } from '../program.ts';
+import { ceilDiv, foldGrid, type Program, reads, roundUp, uniform } from '../program.ts';
 import { SUBGROUP_MATRIX_FEATURE } from '../wgsl/experimental.ts';
 import { frame, tileOf, tilesOf } from '../wgsl/frame.ts';
 import {
@@ -26,6 +26,7 @@ import {
   wordType,
   workgroupMemory,
 } from '../wgsl/matrix-layout.ts';
+import { matrixPipeline } from '../wgsl/matrix-pipeline.ts';
 import { matrixEnable, matrixTile } from '../wgsl/matrix-tile.ts';
 import { cells, type WidthC } from '../wgsl/store.ts';
 import { estimateMs } from './cost.ts';
@@ -37,9 +38,10 @@ import { sliceBytes, slicesFor } from './slices.ts';
 
 /** Tiles, and the share of the matrix units' rate that each reaches at 4096³ (an H200; docs/performance.md). */
 const TILES = [
-  { bm: 128, bn: 64, bk: 16, sm: 64, sn: 32, prefetch: 1, efficiency: 0.69 },
-  { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, prefetch: 0, efficiency: 0.55 },
-  { bm: 32, bn: 32, bk: 16, sm: 16, sn: 16, prefetch: 0, efficiency: 0.15 },
+  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 2, efficiency: 0.84 },
+  { bm: 128, bn: 64, bk: 16, sm: 64, sn: 32, stages: 1, prefetch: 1, efficiency: 0.69 },
+  { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 1, prefetch: 0, efficiency: 0.55 },
+  { bm: 32, bn: 32, bk: 16, sm: 16, sn: 16, stages: 1, prefetch: 0, efficiency: 0.15 },
 ] as const;
 
 /** K in whose time a tile is begun and its results are stored. */
@@ -70,7 +72,11 @@ export const splitF32: Kernel = {
   candidates(problem, profile) {
     const most = profile.software ? SOFTWARE_CELLS : Number.POSITIVE_INFINITY;
     return TILES.filter(({ sm, sn }) => sm * sn <= most)
-      .map(({ efficiency: _, ...tile }) => ({ ...tile, slices: 1 }))
+      .map(({ efficiency: _, ...tile }) => ({
+        ...tile,
+        bk: tile.stages === 2 ? configOf(profile).K : tile.bk,
+        slices: 1,
+      }))
       .filter(params => misfit(tileFor(problem, profile, params)) === null)
       .flatMap(params => {
         const threads = gridThreads(problem, tileFor(problem, profile, params));
@@ -80,7 +86,11 @@ export const splitF32: Kernel = {
   },
   space(problem, profile) {
     return this.candidates(problem, profile)
-      .flatMap(tile => [16, 32].flatMap(bk => [0, 1].map(prefetch => ({ ...tile, bk, prefetch }))))
+      .flatMap(tile =>
+        tile.stages === 2
+          ? [1, 2].map(prefetch => ({ ...tile, prefetch }))
+          : [16, 32].flatMap(bk => [0, 1].map(prefetch => ({ ...tile, bk, prefetch }))),
+      )
       .flatMap(tile => [1, 2, 4, 8].map(slices => ({ ...tile, slices })))
       .filter(params => misfit(tileFor(problem, profile, params)) === null);
   },
@@ -132,7 +142,7 @@ export const splitF32: Kernel = {
         access: wordType(tile),
         vectorC: tile.width,
         enable: matrixEnable(tile),
-        step: tile.bk * Math.max(1, tile.flush),
+        step: tile.bk * Math.max(tile.stages, tile.flush),
         buffers: { a: 'packedA', b: 'packedB' },
         parts: { a: packs[0].part, b: packs[1].part },
         slices,
@@ -154,7 +164,7 @@ export const splitF32: Kernel = {
             wgsl,
             tileOf(tile.bm, tile.bn),
             cut ? '' : scaled.wgsl(bindings.length, tile.width),
-            matrixTile(tile),
+            tile.stages === 2 ? matrixPipeline(tile) : matrixTile(tile),
           ].join(''),
           bindings: [...bindings, ...(cut ? [] : scaled.bindings)],
           workgroups: foldGrid(tilesOf(problem, tile.bm, tile.bn) * slices),
@@ -192,14 +202,20 @@ const FLUSH = 2.5;
 
 /**
  * Steps of K, and of those between two flushes (0 for none): no fewer flushes than one `every` K, and of those numbers the
- * quickest. The last flush may be filled up with steps of zeros.
+ * quickest. Both are multiples of `stages`; the last flush may be filled up with steps of zeros.
  */
-function stepsFor(k: number, bk: number, every: number): { readonly steps: number; readonly flush: number } {
-  const steps = ceilDiv(k, bk);
-  const fewest = every === 0 ? 1 : ceilDiv(steps, Math.max(2, Math.floor(every / bk)));
+function stepsFor(
+  k: number,
+  bk: number,
+  every: number,
+  stages: 1 | 2,
+): { readonly steps: number; readonly flush: number } {
+  const steps = roundUp(ceilDiv(k, bk), stages);
+  const most = stages * Math.max(ceilDiv(2, stages), Math.floor(every / bk / stages));
+  const fewest = every === 0 ? 1 : ceilDiv(steps, most);
   if (fewest === 1) return { steps, flush: 0 };
   const cost = (flush: number) => ceilDiv(steps, flush) * (flush + FLUSH);
-  const [flush] = Array.from({ length: fewest }, (_, i) => ceilDiv(steps, fewest + i)).sort(
+  const [flush] = Array.from({ length: fewest }, (_, i) => roundUp(ceilDiv(steps, fewest + i), stages)).sort(
     (x, y) => cost(x) - cost(y),
   );
   return { steps: ceilDiv(steps, flush) * flush, flush };
@@ -210,15 +226,16 @@ export function tileFor(problem: Problem, profile: Profile, params: Params): Mat
   const subgroup = subgroupSizeFor(profile);
   if (!config || 'missing' in subgroup) throw new RangeError('split-f32: rejected problems are not built');
   const { bm, bn, bk, sm, sn, prefetch, slices, flush = flushEvery(problem.k) } = params;
+  const stages = params.stages === 2 ? 2 : 1;
   const lanes = subgroup.size;
   return {
     ...{ config, lanes, pinned: subgroup.pinned, fixedSteps: !profile.software },
-    ...{ bm, bn, bk, sm, sn, prefetch, slices },
+    ...{ bm, bn, bk, sm, sn, stages, prefetch, slices },
     parts: 2,
     // Of slices, bare sums are stored: the reduction takes the scales off.
     store: slices > 1 ? 'storeC' : 'storeScaled',
     width: storeWidth(problem, { config, sn, lanes, slices }),
-    ...stepsFor(ceilDiv(problem.k, slices), bk, flush),
+    ...stepsFor(ceilDiv(problem.k, slices), bk, flush, stages),
     a: { kind: 'blocked' },
     b: { kind: 'blocked' },
   };

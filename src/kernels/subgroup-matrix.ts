@@ -8,7 +8,7 @@ import { GemmError } from '../errors.ts';
 import type { Arithmetic } from '../measure/tolerance.ts';
 import { BYTES, isInteger, type Operand, type Problem } from '../problem.ts';
 import { type MatrixConfig, type Profile, subgroupSizeFor } from '../profile.ts';
-import { ceilDiv, foldGrid, type Program } from '../program.ts';
+import { ceilDiv, foldGrid, type Program, roundUp } from '../program.ts';
 import { SUBGROUP_MATRIX_FEATURE } from '../wgsl/experimental.ts';
 import { frame, tileOf, tilesOf } from '../wgsl/frame.ts';
 import {
@@ -22,6 +22,7 @@ import {
   wordType,
   workgroupMemory,
 } from '../wgsl/matrix-layout.ts';
+import { matrixPipeline } from '../wgsl/matrix-pipeline.ts';
 import { matrixEnable, matrixTile } from '../wgsl/matrix-tile.ts';
 import { vectorizes } from '../wgsl/vectors.ts';
 import { estimateMs } from './cost.ts';
@@ -51,7 +52,9 @@ export const subgroupMatrix: Kernel = {
     const most = profile.software ? SOFTWARE_CELLS : Number.POSITIVE_INFINITY;
     const tiles = TILES.filter(({ sm, sn }) => sm * sn <= most).map(({ efficiency: _, ...tile }) => tile);
     return configsFor(problem, profile)
-      .flatMap((_, config) => tiles.map(tile => ({ ...tile, slices: 1, config })))
+      .flatMap(({ K }, config) =>
+        tiles.map(tile => ({ ...tile, bk: tile.stages === 2 ? K : tile.bk, slices: 1, config })),
+      )
       .filter(params => misfit(tileFor(problem, profile, params)) === null)
       .flatMap(params => {
         const tile = tileFor(problem, profile, params);
@@ -61,9 +64,9 @@ export const subgroupMatrix: Kernel = {
   },
   space(problem, profile) {
     return this.candidates(problem, profile)
-      .flatMap(tile => [16, 32, 64].map(bk => ({ ...tile, bk })))
-      .flatMap(tile => [1, 2, 4, 8].map(slices => ({ ...tile, slices })))
-      .flatMap(tile => [0, 1].map(prefetch => ({ ...tile, prefetch })))
+      .flatMap((tile): Params[] => (tile.stages === 2 ? [tile] : [16, 32, 64].map(bk => ({ ...tile, bk }))))
+      .flatMap(tile => [1, 2, 4, 8].map((slices): Params => ({ ...tile, slices })))
+      .flatMap(tile => (tile.stages === 2 ? [1, 2] : [0, 1]).map(prefetch => ({ ...tile, prefetch })))
       .filter(params => misfit(tileFor(problem, profile, params)) === null);
   },
   arithmetic({ a, b, accuracy }): Arithmetic {
@@ -74,7 +77,10 @@ export const subgroupMatrix: Kernel = {
     const tile = tileFor(problem, profile, params);
     const { m, n, k, batch, a, b } = problem;
     const tiles = tilesOf(problem, tile.bm, tile.bn);
-    const known = TILES.find(({ bm, bn, pack }) => bm === tile.bm && bn === tile.bn && pack === params.pack);
+    const known = TILES.find(
+      ({ bm, bn, stages, pack }) =>
+        bm === tile.bm && bn === tile.bn && stages === tile.stages && pack === params.pack,
+    );
     const packs = [
       pieceOf('a', problem, tile, 1, params.pack === 1),
       pieceOf('b', problem, tile, 1, params.pack === 1),
@@ -102,7 +108,7 @@ export const subgroupMatrix: Kernel = {
     const reason = misfit(base);
     if (reason) throw new GemmError('invalid-argument', `subgroup-matrix: ${reason}`);
     const { k } = problem;
-    const steps = ceilDiv(ceilDiv(k, base.bk), params.slices);
+    const steps = roundUp(ceilDiv(ceilDiv(k, base.bk), params.slices), base.stages);
     const pieces = [
       pieceOf('a', problem, base, steps * params.slices, params.pack === 1),
       pieceOf('b', problem, base, steps * params.slices, params.pack === 1),
@@ -119,7 +125,7 @@ export const subgroupMatrix: Kernel = {
       {
         access: wordType(tile),
         enable: matrixEnable(tile),
-        step: tile.bk,
+        step: tile.bk * tile.stages,
         buffers: { a: a.packed ? 'packedA' : 'a', b: b.packed ? 'packedB' : 'b' },
         slices: params.slices,
         vectorC: tile.width,
@@ -131,7 +137,8 @@ export const subgroupMatrix: Kernel = {
         ...packs.map(({ pass }) => pass),
         {
           label: 'subgroup-matrix',
-          wgsl: wgsl + tileOf(tile.bm, tile.bn) + matrixTile(tile),
+          wgsl:
+            wgsl + tileOf(tile.bm, tile.bn) + (tile.stages === 2 ? matrixPipeline(tile) : matrixTile(tile)),
           bindings,
           workgroups: foldGrid(tilesOf(problem, tile.bm, tile.bn) * params.slices),
           threads: threads(tile),
@@ -153,13 +160,13 @@ export const subgroupMatrix: Kernel = {
  * left out. Packed operands are read faster than rows, but packing them has to pay.
  */
 const TILES = [
-  { bm: 256, bn: 128, bk: 32, sm: 64, sn: 64, prefetch: 1, pack: 1, efficiency: 0.68 },
-  { bm: 128, bn: 128, bk: 32, sm: 64, sn: 64, prefetch: 0, pack: 1, efficiency: 0.66 },
-  { bm: 128, bn: 128, bk: 32, sm: 64, sn: 64, prefetch: 0, pack: 0, efficiency: 0.46 },
-  { bm: 64, bn: 128, bk: 32, sm: 32, sn: 64, prefetch: 0, pack: 0, efficiency: 0.38 },
-  { bm: 64, bn: 64, bk: 32, sm: 32, sn: 32, prefetch: 0, pack: 0, efficiency: 0.27 },
-  { bm: 32, bn: 128, bk: 32, sm: 32, sn: 32, prefetch: 0, pack: 0, efficiency: 0.25 },
-  { bm: 32, bn: 32, bk: 32, sm: 16, sn: 16, prefetch: 0, pack: 0, efficiency: 0.15 },
+  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 64, stages: 2, prefetch: 2, pack: 1, efficiency: 0.8 },
+  { bm: 128, bn: 128, bk: 32, sm: 64, sn: 64, stages: 1, prefetch: 0, pack: 1, efficiency: 0.68 },
+  { bm: 128, bn: 128, bk: 32, sm: 64, sn: 64, stages: 1, prefetch: 0, pack: 0, efficiency: 0.46 },
+  { bm: 64, bn: 128, bk: 32, sm: 32, sn: 64, stages: 1, prefetch: 0, pack: 0, efficiency: 0.38 },
+  { bm: 64, bn: 64, bk: 32, sm: 32, sn: 32, stages: 1, prefetch: 0, pack: 0, efficiency: 0.27 },
+  { bm: 32, bn: 128, bk: 32, sm: 32, sn: 32, stages: 1, prefetch: 0, pack: 0, efficiency: 0.25 },
+  { bm: 32, bn: 32, bk: 32, sm: 16, sn: 16, stages: 1, prefetch: 0, pack: 0, efficiency: 0.15 },
 ] as const;
 
 /** How much longer operands take from memory than in kernels that do nothing but read. */
@@ -198,11 +205,11 @@ export function tileFor(problem: Problem, profile: Profile, params: Params): Mat
   const subgroup = subgroupSizeFor(profile);
   if (!config || 'missing' in subgroup)
     throw new RangeError('subgroup-matrix: rejected problems are not built');
-  const { bm, bn, bk, sm, sn, prefetch, slices } = params;
+  const { bm, bn, bk, sm, sn, stages, prefetch, slices } = params;
   const lanes = subgroup.size;
   return {
     ...{ config, lanes, pinned: subgroup.pinned, fixedSteps: !profile.software },
-    ...{ bm, bn, bk, sm, sn, prefetch, slices },
+    ...{ bm, bn, bk, sm, sn, prefetch, slices, stages: stages === 2 ? 2 : 1 },
     ...{ parts: 1, flush: 0, steps: 1, a: { kind: 'blocked' }, b: { kind: 'blocked' } },
     ...{ store: 'storeC', width: storeWidth(problem, { config, sn, lanes, slices }) },
   };

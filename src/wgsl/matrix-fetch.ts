@@ -1,5 +1,5 @@
 /** Where the threads of wgsl/matrix-tile.ts fetch a step's words from, and where in workgroup memory they go, as WGSL. */
-import { layout, type MatrixTile, threads } from './matrix-layout.ts';
+import { layout, type MatrixTile, threads, wordElements } from './matrix-layout.ts';
 
 /** Where one of a thread's words is fetched from, and where in workgroup memory it goes, as WGSL. */
 export interface Place {
@@ -55,7 +55,7 @@ export function placesB(tile: MatrixTile): Place[] {
 }
 
 /** A step's words in the order in which the threads fetch them: line by line, along K. */
-function placesInBlock(
+export function placesInBlock(
   tile: MatrixTile,
   side: 'A' | 'B',
   lines: number,
@@ -92,31 +92,48 @@ const rowsWord = (
   inside: string,
 ) => (guardK ? `select(Word(), ${array}[${from} + ${step}], ${inside})` : `${array}[${from} + ${step}]`);
 
-/** What all of a thread's places have in common. */
-export function declarePlaces(tile: MatrixTile): string {
-  const { bm, bn, bk, sm, sn, a, b, parts, steps, slices } = tile;
-  const { word, strideA, strideB } = layout(tile);
-  const [words, wordsB] = [bk / word, bn / word];
-  const T = threads(tile);
-  const partNames = parts === 1 ? [0] : [0, 1];
-  const block = (side: 'A' | 'B', part: number, tileIndex: string, size: number) =>
-    `let block${side}${part} = (params.offset${side} + ${part ? `params.part${side} + ` : ''}tile.batch * params.stride${side}) / WORD + ${tileIndex} * ${steps * slices * size} + thread;`;
+/** What all of a thread's places along K have in common. */
+export function declareLine(words: number, threads: number): string {
   return [
-    `// Along K, this thread fetches word atK of its line and of every ${T / words}th line below. Eight neighbouring threads`,
+    `// Along K, this thread fetches word atK of its line and of every ${threads / words}th line below. Eight neighbouring threads`,
     '// take eight lines, so that their stores fall into different banks.',
     `let line = thread / ${8 * words} * 8 + thread % 8;`,
     `let atK = thread / 8 % ${words};`,
-    ...(sameLine(sm, T / words) ? [`let toA = line % ${sm} * ${strideA} + atK;`] : []),
+  ].join('\n');
+}
+
+/** Where the first of them goes in a slice of so many lines; nothing where that differs from slice to slice. */
+export const declareFirst = (side: 'A' | 'B', lines: number, stride: number, delta: number): string[] =>
+  sameLine(lines, delta) ? [`let to${side} = line % ${lines} * ${stride} + atK;`] : [];
+
+/** Where an operand's blocks begin that this thread fetches its words from. */
+export function declareBlocks(tile: MatrixTile, side: 'A' | 'B'): string[] {
+  const { bm, bn, bk, parts, steps, slices } = tile;
+  const size = ((side === 'A' ? bm : bn) * bk) / wordElements(tile);
+  const index = side === 'A' ? 'tile.row / BM' : 'tile.col / BN';
+  return Array.from(
+    { length: parts },
+    (_, part) =>
+      `let block${side}${part} = (params.offset${side} + ${part ? `params.part${side} + ` : ''}tile.batch * params.stride${side}) / WORD + ${index} * ${steps * slices * size} + thread;`,
+  );
+}
+
+/** What all of a thread's places have in common. */
+export function declarePlaces(tile: MatrixTile): string {
+  const { bn, bk, sm, sn, a, b } = tile;
+  const { word, strideA, strideB } = layout(tile);
+  const [words, wordsB] = [bk / word, bn / word];
+  const T = threads(tile);
+  return [
+    declareLine(words, T),
+    ...declareFirst('A', sm, strideA, T / words),
     ...(a.kind === 'blocked'
-      ? partNames.map(part => block('A', part, 'tile.row / BM', bm * words))
+      ? declareBlocks(tile, 'A')
       : [
           `let fromA = (params.offsetA + tile.batch * params.strideA) / WORD + atK${a.ragged ? '' : ` + (tile.row + line) * ${a.ld}`};`,
         ]),
     ...(b.kind === 'blocked'
-      ? [
-          ...(sameLine(sn, T / words) ? [`let toB = line % ${sn} * ${strideB} + atK;`] : []),
-          ...partNames.map(part => block('B', part, 'tile.col / BN', bn * words)),
-        ]
+      ? [...declareFirst('B', sn, strideB, T / words), ...declareBlocks(tile, 'B')]
       : [
           `// Of B, it fetches column atB of words, in row rowB and every ${T / wordsB}th row below.`,
           `let rowB = thread / ${wordsB};`,

@@ -18,7 +18,15 @@ export interface MatrixTile {
   readonly parts: 1 | 2;
   /** Steps of K between two flushes of the accumulators into f32 registers, a divisor of `steps`; 0 for none. */
   readonly flush: number;
-  /** 1: fetch the next step's words into registers while the present one is multiplied. */
+  /**
+   * 1: a step is fetched, put into workgroup memory and multiplied in turn (matrix-tile.ts). 2: as a pipeline with two buffers in
+   * workgroup memory (matrix-pipeline.ts), of blocked operands and steps of one matrix.
+   */
+  readonly stages: 1 | 2;
+  /**
+   * Of one stage, 1: fetch the next step's words into registers while the present one is multiplied. Of two, how many steps
+   * are on their way into registers at once, 1 or 2.
+   */
   readonly prefetch: number;
   readonly a: Source;
   readonly b: Source;
@@ -108,10 +116,47 @@ export const storeWidth = (
   tile: Pick<MatrixTile, 'config' | 'sn' | 'lanes' | 'slices'>,
 ): WidthC => (laneWidth(tile) === 1 ? 1 : widthStored(problem, tile.slices));
 
+/** Greatest common divisor. */
+const divisor = (x: number, y: number): number => (y === 0 ? x : divisor(y, x % y));
+
+/** The sizes of wgsl/matrix-pipeline.ts, in words if nothing else is said. A and B lie in slices of as many lines. */
+export function pipelineLayout(tile: MatrixTile) {
+  const { bm, bn, bk, sm, sn, config, parts } = tile;
+  const word = wordElements(tile);
+  const numbers = wordBytes(tile) / 4;
+  const lines = divisor(sm, sn);
+  const stride = bk / word + 1;
+  const slice = lines * stride;
+  const slicesA = (bm / lines) * parts;
+  const slicesAll = ((bm + bn) / lines) * parts;
+  // Results are staged in fours; a subgroup has some slices, or a part of one, for some of its matrices.
+  const quads = (config.M * config.N) / 4;
+  const perSlice = Math.floor((slice * numbers) / (4 * quads));
+  const ofSubgroup = perSlice && Math.floor(slicesAll / subgroups(tile));
+  return {
+    ...{ word, numbers, lines, stride, slice, slicesA, slicesAll, quads },
+    /** Whether the matrices that a subgroup stages at once share a slice, or have one each. */
+    stacked: perSlice > ofSubgroup,
+    /** Matrices that a subgroup stages at once. */
+    atOnce: ofSubgroup && Math.max(perSlice, ofSubgroup),
+  };
+}
+
 export const workgroupMemory = (tile: MatrixTile): number => {
+  if (tile.stages === 2) {
+    const { slice, slicesAll } = pipelineLayout(tile);
+    return 2 * slice * slicesAll * wordBytes(tile);
+  }
   const { sliceA, slicesA, sliceB, slicesB } = layout(tile);
   return (sliceA * slicesA + sliceB * slicesB) * wordBytes(tile);
 };
+
+/** Whether steps are one matrix deep, lines divide evenly and each subgroup has room for its results. */
+function fitsPipeline(tile: MatrixTile): boolean {
+  const { bk, config, lanes } = tile;
+  const { quads, atOnce } = pipelineLayout(tile);
+  return bk === config.K && quads % lanes === 0 && atOnce > 0;
+}
 
 /** Why these sizes do not go together, or null: every thread fetches the same number of words, eight rows at a time. */
 export function misfit(tile: MatrixTile): string | null {
@@ -126,7 +171,8 @@ export function misfit(tile: MatrixTile): string | null {
     T % (8 * wordsA) === 0 &&
     T % wordsB === 0 &&
     (bm * wordsA) % T === 0 &&
-    (bk * wordsB) % T === 0;
+    (bk * wordsB) % T === 0 &&
+    (tile.stages === 1 || fitsPipeline(tile));
   return fits
     ? null
     : `${bm}×${bn}×${bk} with ${sm}×${sn} a subgroup does not divide evenly among ${T} threads`;

@@ -19,6 +19,7 @@ import {
   subgroups,
   threads,
   valuesOf,
+  wordElements,
   wordType,
 } from './matrix-layout.ts';
 import { cells, type WidthC } from './store.ts';
@@ -33,29 +34,11 @@ export const matrixEnable = ({ config, pinned }: MatrixTile): string[] => [
 
 /** WGSL: declarations and `main`, to follow a frame with \`words\` access and \`tileOf(bm, bn)\`. */
 export function matrixTile(tile: MatrixTile): string {
-  const {
-    config,
-    lanes,
-    pinned,
-    bm,
-    bn,
-    bk,
-    sm,
-    sn,
-    parts,
-    flush,
-    prefetch,
-    slices: slicesK,
-    steps,
-    store,
-    width,
-    fixedSteps,
-  } = tile;
+  const { config, lanes, pinned, bm, bn, bk, sm, sn, flush, prefetch, slices: slicesK, store, width } = tile;
   const alongK = tile.b.kind === 'blocked';
   const { word, numbers, strideA, strideB, staging, sliceA, sliceB, slicesA, slicesB } = layout(tile);
   const [rowsOf, colsOf] = [sm / config.M, sn / config.N];
   const [rowsOfSubgroups, colsOfSubgroups] = [bm / sm, bn / sn];
-  const [high, low] = [0, 1];
   const inA = (part: number) => plus(part * rowsOfSubgroups, 'subgroupRow');
   const inB = (part: number) => plus(part * colsOfSubgroups, 'subgroupCol');
   const T = threads(tile);
@@ -63,7 +46,7 @@ export function matrixTile(tile: MatrixTile): string {
   /** Numbers that are added up at once. */
   const totals = laneWidth(tile);
   const takeTotal = totals === width ? 'staged' : 'stagedTotal';
-  const partNames = parts === 1 ? [high] : [high, low];
+  const partNames = partsOf(tile);
 
   /** Multiply-accumulates of one K of the matrix unit. */
   const multiply = (k: number) => {
@@ -86,25 +69,8 @@ export function matrixTile(tile: MatrixTile): string {
         );
       }
     }
-    // The small products first: they lose less where the accumulator is still small.
-    const products =
-      parts === 1
-        ? [[high, high]]
-        : [
-            [high, low],
-            [low, high],
-            [high, high],
-          ];
-    for (const [p, q] of products) {
-      for (let i = 0; i < rowsOf; i++) {
-        for (let j = 0; j < colsOf; j++) {
-          lines.push(
-            `sum${i}_${j} = subgroupMatrixMultiplyAccumulate(${left(i, p)}, ${right(j, q)}, sum${i}_${j});`,
-          );
-        }
-      }
-    }
-    return `{\n  ${lines.join('\n  ')}\n}`;
+    lines.push(multiplies(tile, left, right));
+    return `{\n  ${indent(lines.join('\n'), 2)}\n}`;
   };
 
   /**
@@ -183,26 +149,7 @@ export function matrixTile(tile: MatrixTile): string {
 }`;
 
   return /* wgsl */ `
-alias Left = subgroup_matrix_left<${config.componentType}, ${config.K}, ${config.M}>;
-alias Right = subgroup_matrix_right<${config.componentType}, ${config.N}, ${config.K}>;
-alias Result = subgroup_matrix_result<${config.resultComponentType}, ${config.N}, ${config.M}>;
-
-alias Word = ${wordType(tile)};
-const WORD = ${word}u;                // elements of A or B in a word
-const BM = ${bm}u;
-const BN = ${bn}u;
-const BK = ${bk}u;
-${
-  fixedSteps
-    ? `const STEPS = ${steps}u;             // of K, in each slice of it
-${
-  flush
-    ? `const FLUSHES = ${steps / flush}u;
-`
-    : ''
-}`
-    : ''
-}
+${declareTile(tile)}
 // Slices of A, one for each row of subgroups, and of B, one for each column of them.
 var<workgroup> memoryA: array<array<Word, ${sliceA}>, ${slicesA}>;
 var<workgroup> memoryB: array<array<Word, ${sliceB}>, ${slicesB}>;
@@ -226,7 +173,7 @@ fn main(
   ${indent(declarePlaces(tile), 2)}
   ${unroll(rowsOf, 2, i => unroll(colsOf, 0, j => `var sum${i}_${j}: Result;`))}
   ${paragraph(flush ? unroll(rowsOf, 2, i => unroll(values / totals, 0, v => `var ${total(i, v)} = ${cells('Sum', totals)}();`)) : '', 2)}
-  ${fixedSteps ? '' : `let STEPS = params.depth / BK;\n  ${flush ? `let FLUSHES = STEPS / ${flush};\n  ` : ''}`}let first = tile.slice * STEPS;
+  ${declareSteps(tile)}let first = tile.slice * STEPS;
   ${paragraph(indent(fetched.before, 2), 2)}${indent(loop, 2)}
 
   // The results, through the memory of the tiles, a row of matrices at a time.
@@ -245,6 +192,69 @@ fn main(
 }
 `;
 }
+
+/** The parts of an operand, by number: the high one, and the low one where it is split. */
+export const partsOf = ({ parts }: MatrixTile): readonly number[] => (parts === 1 ? [0] : [0, 1]);
+
+/** WGSL: every product of a row of matrices and a column of them, of one K of the matrix unit. */
+export function multiplies(
+  { sm, sn, config, parts }: MatrixTile,
+  left: (row: number, part: number) => string,
+  right: (col: number, part: number) => string,
+): string {
+  const [high, low] = [0, 1];
+  // The small products first: they lose less where the accumulator is still small.
+  const products =
+    parts === 1
+      ? [[high, high]]
+      : [
+          [high, low],
+          [low, high],
+          [high, high],
+        ];
+  return products
+    .flatMap(([p, q]) =>
+      Array.from({ length: sm / config.M }, (_, i) =>
+        unroll(
+          sn / config.N,
+          0,
+          j =>
+            `sum${i}_${j} = subgroupMatrixMultiplyAccumulate(${left(i, p)}, ${right(j, q)}, sum${i}_${j});`,
+        ),
+      ),
+    )
+    .join('\n');
+}
+
+/** WGSL: the types of the matrices and the sizes of the tile. */
+export function declareTile(tile: MatrixTile): string {
+  const { config, bm, bn, bk, steps, flush, fixedSteps } = tile;
+  const { M, N, K, componentType, resultComponentType } = config;
+  return /* wgsl */ `alias Left = subgroup_matrix_left<${componentType}, ${K}, ${M}>;
+alias Right = subgroup_matrix_right<${componentType}, ${N}, ${K}>;
+alias Result = subgroup_matrix_result<${resultComponentType}, ${N}, ${M}>;
+
+alias Word = ${wordType(tile)};
+const WORD = ${wordElements(tile)}u;                // elements of A or B in a word
+const BM = ${bm}u;
+const BN = ${bn}u;
+const BK = ${bk}u;
+${
+  fixedSteps
+    ? `const STEPS = ${steps}u;             // of K, in each slice of it
+${
+  flush
+    ? `const FLUSHES = ${steps / flush}u;
+`
+    : ''
+}`
+    : ''
+}`;
+}
+
+/** WGSL: the same where they are not written into the source. */
+export const declareSteps = ({ fixedSteps, flush }: MatrixTile): string =>
+  fixedSteps ? '' : `let STEPS = params.depth / BK;\n  ${flush ? `let FLUSHES = STEPS / ${flush};\n  ` : ''}`;
 
 /** WGSL: the number, or the four, at place `i` of a subgroup's staging place, whose words hold 2 or 4. */
 function readStaged(name: string, numbers: number, width: WidthC): string {
@@ -276,6 +286,6 @@ function putStaged(numbers: number, width: WidthC): string {
 }
 
 /** WGSL that may be left out: itself and the beginning of the next line, or nothing. */
-const paragraph = (text: string, spaces = 0) => (text ? `${text}\n${' '.repeat(spaces)}` : '');
+export const paragraph = (text: string, spaces = 0) => (text ? `${text}\n${' '.repeat(spaces)}` : '');
 
-const indent = (text: string, spaces: number) => text.split('\n').join(`\n${' '.repeat(spaces)}`);
+export const indent = (text: string, spaces: number) => text.split('\n').join(`\n${' '.repeat(spaces)}`);

@@ -16,7 +16,7 @@ export const h200: ShippedTable = {
           256,
           1,
           'subgroup-matrix',
-          { bm: 32, bn: 32, bk: 32, sm: 16, sn: 16, prefetch: 0, slices: 1, pack: 0, config: 0 },
+          { stages: 1, bm: 32, bn: 32, bk: 32, sm: 16, sn: 16, prefetch: 0, slices: 1, pack: 0, config: 0 },
           0.00612,
         ],
         [
@@ -25,7 +25,7 @@ export const h200: ShippedTable = {
           64,
           256,
           'subgroup-matrix',
-          { bm: 64, bn: 64, bk: 32, sm: 32, sn: 32, prefetch: 0, slices: 1, pack: 0, config: 0 },
+          { stages: 1, bm: 64, bn: 64, bk: 32, sm: 32, sn: 32, prefetch: 0, slices: 1, pack: 0, config: 0 },
           0.00889,
         ],
         [
@@ -34,7 +34,7 @@ export const h200: ShippedTable = {
           512,
           1,
           'subgroup-matrix',
-          { bm: 32, bn: 32, bk: 32, sm: 16, sn: 16, prefetch: 0, slices: 1, pack: 0, config: 0 },
+          { stages: 1, bm: 32, bn: 32, bk: 32, sm: 16, sn: 16, prefetch: 0, slices: 1, pack: 0, config: 0 },
           0.00946,
         ],
         [8, 4096, 4096, 1, 'gemv', { lanes: 8, slices: 32 }, 0.0356],
@@ -76,7 +76,7 @@ export const h200: ShippedTable = {
           1024,
           1,
           'split-f32',
-          { slices: 1, bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, prefetch: 0 },
+          { slices: 1, stages: 1, bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, prefetch: 0 },
           0.0559,
         ],
         [
@@ -85,7 +85,7 @@ export const h200: ShippedTable = {
           512,
           1,
           'split-f32',
-          { slices: 1, bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, prefetch: 0 },
+          { slices: 1, stages: 1, bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, prefetch: 0 },
           0.0736,
         ],
         [
@@ -94,7 +94,7 @@ export const h200: ShippedTable = {
           1024,
           1,
           'split-f32',
-          { slices: 1, bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, prefetch: 0 },
+          { slices: 1, stages: 1, bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, prefetch: 0 },
           0.167,
         ],
         [
@@ -103,7 +103,7 @@ export const h200: ShippedTable = {
           2048,
           1,
           'split-f32',
-          { slices: 1, bm: 128, bn: 64, bk: 16, sm: 64, sn: 32, prefetch: 1 },
+          { slices: 1, stages: 1, bm: 128, bn: 64, bk: 16, sm: 64, sn: 32, prefetch: 1 },
           0.27,
         ],
         [
@@ -112,7 +112,7 @@ export const h200: ShippedTable = {
           4096,
           1,
           'split-f32',
-          { slices: 1, bm: 128, bn: 64, bk: 16, sm: 64, sn: 32, prefetch: 1 },
+          { slices: 1, stages: 1, bm: 128, bn: 64, bk: 16, sm: 64, sn: 32, prefetch: 1 },
           1.01,
         ],
       ],

@@ -1,0 +1,254 @@
+/**
+ * The main loop of wgsl/matrix-tile.ts as a pipeline, of packed operands: while one step is multiplied, the next goes from
+ * workgroup memory into matrices, the one after it from registers into workgroup memory, and later ones are on their way from
+ * storage. With two buffers in workgroup memory, two sets of matrices and steps of one matrix, one barrier between steps is enough,
+ * and nothing between two barriers waits for anything else there (docs/performance.md, log entry 16).
+ *
+ * Mapping: as there. A and B lie alike in workgroup memory, along K, in slices of as many lines as divide a subgroup's rows and its
+ * columns, A's first. Each slice is an inner array, so that offsets of matrix loads are constants.
+ *
+ * At a flush and at the end the first buffer is free: results go through it, a few matrices of each subgroup at a time.
+ */
+import { declareBlocks, declareFirst, declareLine, placesInBlock, plus } from './matrix-fetch.ts';
+import { type MatrixTile, pipelineLayout, threads } from './matrix-layout.ts';
+import { declareSteps, declareTile, indent, multiplies, paragraph, partsOf } from './matrix-tile.ts';
+import { cells } from './store.ts';
+import { unroll } from './unroll.ts';
+
+/** Steps are written out in pairs, so that it is a constant which buffer and which matrices they use. */
+const PAIR = [
+  { set: 'even', next: 'odd', buffer: 0, nextBuffer: 1 },
+  { set: 'odd', next: 'even', buffer: 1, nextBuffer: 0 },
+] as const;
+
+/** WGSL: declarations and `main`, to follow a frame with \`words\` access and \`tileOf(bm, bn)\`. */
+export function matrixPipeline(tile: MatrixTile): string {
+  const { config, lanes, pinned, bm, bn, bk, sm, sn, flush, prefetch, slices, store, width } = tile;
+  const { M, N } = config;
+  const { word, numbers, lines, stride, slice, slicesA, slicesAll, quads, stacked, atOnce } =
+    pipelineLayout(tile);
+  const [rowsOf, colsOf] = [sm / M, sn / N];
+  const colsOfSubgroups = bn / sn;
+  const T = threads(tile);
+  const words = bk / word;
+  const matrices = rowsOf * colsOf;
+  const sum = (matrix: number) => `sum${Math.floor(matrix / colsOf)}_${matrix % colsOf}`;
+  const eachSum = (line: (name: string) => string) => unroll(matrices, 0, matrix => line(sum(matrix)));
+
+  const sides = partsOf(tile).flatMap(part => [
+    { side: 'A', part, first: part * (bm / lines), all: bm } as const,
+    { side: 'B', part, first: slicesA + part * (bn / lines), all: bn } as const,
+  ]);
+  const places = sides.flatMap(({ side, part, first, all }) =>
+    placesInBlock(tile, side, all, lines, stride).map(({ at, slice, inner }, i) => ({
+      word: `word${side}${i}_${part}`,
+      from: at(part),
+      to: `[${plus(first, slice)}][${inner}]`,
+    })),
+  );
+  /** A step's words into a set of registers; past the end the last step is fetched again, and not used. */
+  const fetch = (set: number, step: string, how: 'var ' | '' = '') =>
+    [
+      `now = first + min(${step}, STEPS - 1);`,
+      ...places.map(({ word, from }) => `${how}${word}_${set} = ${from};`),
+    ].join('\n');
+  /** And from there into a buffer. */
+  const put = (set: number, buffer: number) =>
+    places.map(({ word, to }) => `memory${buffer}${to} = ${word}_${set};`).join('\n');
+
+  const fragments = sides.flatMap(({ side, part, first }) => {
+    const [count, size, type, major] =
+      side === 'A'
+        ? ([rowsOf, M, 'Left', 'row_major'] as const)
+        : ([colsOf, N, 'Right', 'col_major'] as const);
+    return Array.from({ length: count }, (_, i) => ({
+      name: `${side}${i}${part}`,
+      type,
+      major,
+      slice: plus(first + Math.floor((i * size) / lines), `slice${side}`),
+      offset: ((i * size) % lines) * stride,
+    }));
+  });
+  const declare = (set: string) =>
+    fragments.map(({ name, type }) => `var ${set}${name}: ${type};`).join('\n');
+  const load = (set: string, buffer: number) =>
+    fragments
+      .map(
+        ({ name, type, major, slice, offset }) =>
+          `${set}${name} = subgroupMatrixLoad<${type}, ${major}>(&memory${buffer}[${slice}], ${offset}, ${stride});`,
+      )
+      .join('\n');
+
+  const steps = PAIR.map(
+    (
+      { set, next, buffer, nextBuffer },
+      i,
+    ) => `// The ${set} step; the next into matrices, the one after it into workgroup memory.
+${multiplies(
+  tile,
+  (row, part) => `${set}A${row}${part}`,
+  (col, part) => `${set}B${col}${part}`,
+)}
+${load(next, nextBuffer)}
+${put(i % prefetch, buffer)}
+${fetch(i % prefetch, `step + ${i + 2 + prefetch}`)}
+workgroupBarrier();`,
+  ).join('\n');
+
+  /** Some results at a time: into the first buffer from where they are, and out of it as numbers. */
+  const drain = (
+    into: (first: number, count: number) => string,
+    out: (first: number, count: number) => string,
+  ) =>
+    unroll(Math.ceil(matrices / atOnce), 0, turn => {
+      const first = turn * atOnce;
+      const count = Math.min(atOnce, matrices - first);
+      return `${turn > 0 ? 'workgroupBarrier();\n' : ''}${into(first, count)}\nworkgroupBarrier();\n${out(first, count)}`;
+    });
+  const fromMatrices = (first: number, count: number) =>
+    unroll(count, 0, i => {
+      const [place, offset] = stacked ? ['slot', (i * quads * 4) / numbers] : [plus(i, 'slot'), 0];
+      return `subgroupMatrixStore<row_major>(&memory0[${place}], ${offset}, ${sum(first + i)}, ${N / numbers});`;
+    });
+  const ofLane = quads / lanes;
+  const eachTotal = (first: number, count: number, line: (total: string, i: string) => string) =>
+    unroll(count * ofLane, 0, i => {
+      const matrix = first + Math.floor(i / ofLane);
+      return line(sum(matrix).replace('sum', 'total') + `_${i % ofLane}`, plus(i * lanes, 'lane'));
+    });
+  const loop = flush
+    ? `for (var flush = 0u; flush < FLUSHES; flush++) {
+  for (var pair = 0u; pair < ${flush / 2}; pair++) {
+    let step = flush * ${flush} + pair * 2;
+    ${indent(steps, 4)}
+  }
+  // Into f32 registers, before the matrix units have truncated too much.
+  ${indent(
+    drain(fromMatrices, (first, count) =>
+      eachTotal(first, count, (total, i) => `${total} += staged(slot, ${i});`),
+    ),
+    2,
+  )}
+  ${indent(
+    eachSum(name => `${name} = Result();`),
+    2,
+  )}
+  workgroupBarrier();
+}`
+    : `for (var pair = 0u; pair < STEPS / 2; pair++) {
+  let step = pair * 2;
+  ${indent(steps, 2)}
+}`;
+
+  const at = (shift: string) =>
+    `tile.batch, row + matrix / ${colsOf} * ${M} + at / ${N / 4}, col + matrix % ${colsOf} * ${N} + at % ${N / 4} * 4${shift}`;
+  const slice1 = slices > 1 ? ', tile.slice' : '';
+  const storeFour =
+    width === 4
+      ? `${store}(${at('')}, staged(slot, i)${slice1});`
+      : `let four = staged(slot, i);
+  for (var e = 0u; e < 4; e++) { ${store}(${at(' + e')}, four[e]${slice1}); }`;
+  const finish = drain(
+    flush
+      ? (first, count) => eachTotal(first, count, (total, i) => `putTotal(slot, ${i}, ${total});`)
+      : fromMatrices,
+    (first, count) => `for (var v = 0u; v < ${count * ofLane}; v++) {
+  let i = lane + v * ${lanes};
+  let matrix = ${plus(first, `i / ${quads}`)};
+  let at = i % ${quads};
+  ${storeFour}
+}`,
+  );
+
+  return /* wgsl */ `
+${declareTile(tile)}
+// Two buffers of slices of A and, behind them, of B.
+var<workgroup> memory0: array<array<Word, ${slice}>, ${slicesAll}>;
+var<workgroup> memory1: array<array<Word, ${slice}>, ${slicesAll}>;
+
+${staging({ numbers, quads, stacked, flush: flush > 0 })}
+
+@compute @workgroup_size(${T})${pinned ? ` @subgroup_size(${lanes})` : ''}
+fn main(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+  @builtin(subgroup_id) subgroup: u32,
+  @builtin(subgroup_invocation_id) lane: u32,
+) {
+  let tile = tileOf(group, groups);
+  if (!tile.valid) { return; }
+  let sliceA = subgroup / ${colsOfSubgroups} * ${sm / lines};
+  let sliceB = subgroup % ${colsOfSubgroups} * ${sn / lines};
+  let slot = subgroup${!stacked && atOnce > 1 ? ` * ${atOnce}` : ''};
+
+  ${indent(
+    [
+      declareLine(words, T),
+      ...declareFirst('A', lines, stride, T / words),
+      ...declareBlocks(tile, 'A'),
+      ...declareFirst('B', lines, stride, T / words),
+      ...declareBlocks(tile, 'B'),
+    ].join('\n'),
+    2,
+  )}
+  ${indent(
+    eachSum(name => `var ${name}: Result;`),
+    2,
+  )}
+  ${paragraph(
+    flush
+      ? indent(
+          eachTotal(0, matrices, total => `var ${total} = ${cells('Sum', 4)}();`),
+          2,
+        )
+      : '',
+    2,
+  )}
+  ${declareSteps(tile)}let first = tile.slice * STEPS;
+  var now = first;
+  ${indent(fetch(0, '0', 'var '), 2)}
+  ${indent(put(0, 0), 2)}
+  ${indent(fetch(0, '1'), 2)}
+  ${indent(put(0, 1), 2)}
+  ${unroll(prefetch, 2, set => fetch(set, `${2 + set}`, set > 0 ? 'var ' : ''))}
+  workgroupBarrier();
+  ${indent(declare('even'), 2)}
+  ${indent(load('even', 0), 2)}
+  ${indent(declare('odd'), 2)}
+  workgroupBarrier();
+  ${indent(loop, 2)}
+
+  // The results, through the first buffer.
+  let row = tile.row + subgroup / ${colsOfSubgroups} * ${sm};
+  let col = tile.col + subgroup % ${colsOfSubgroups} * ${sn};
+  ${indent(finish, 2)}
+}
+`;
+}
+
+/** WGSL that reads four neighbouring numbers of a subgroup's staged results, and puts them there. */
+function staging({
+  numbers,
+  quads,
+  stacked,
+  flush,
+}: {
+  readonly numbers: number;
+  readonly quads: number;
+  readonly stacked: boolean;
+  readonly flush: boolean;
+}): string {
+  const [place, i] = stacked ? ['slot', 'i'] : [`slot + i / ${quads}`, `i % ${quads}`];
+  const slice = `memory0[${place}]`;
+  const read = numbers === 4 ? `${slice}[${i}]` : `vec4(${slice}[${i} * 2], ${slice}[${i} * 2 + 1])`;
+  const write =
+    numbers === 4
+      ? `${slice}[${i}] = bitcast<vec4<u32>>(four);`
+      : `let bits = bitcast<vec4<u32>>(four);
+  ${slice}[${i} * 2] = bits.xy;
+  ${slice}[${i} * 2 + 1] = bits.zw;`;
+  return `fn staged(slot: u32, i: u32) -> vec4<Sum> { return bitcast<vec4<Sum>>(${read}); }${
+    flush ? `\n\nfn putTotal(slot: u32, i: u32, four: vec4<Sum>) {\n  ${write}\n}` : ''
+  }`;
+}
