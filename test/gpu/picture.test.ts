@@ -3,6 +3,7 @@
  * workgroup reads and writes, notes what the model says, thread by thread and in the same order.
  */
 import { expect, test } from 'vitest';
+import type { Params } from '../../src/kernels/kernel.ts';
 import type { Rung, Shape } from '../../src/ladder/rung.ts';
 import { findRungs, RUNGS } from '../../src/ladder/rungs.ts';
 import { chosenFor } from '../../src/page/picture/model/kernels.ts';
@@ -36,19 +37,26 @@ function accessesOf({ mapping, all }: Trace): Accesses {
   return accesses;
 }
 
+interface Drawn {
+  readonly profile: Profile;
+  readonly shape: Shape;
+  /** Whether the last tile of C is looked at, or the first. */
+  readonly last: boolean;
+  /** A kernel's, in place of those that the page draws. */
+  readonly params?: Params;
+}
+
 /** Holds what the kernel notes of one tile's workgroup against the model. */
-async function expectAsDrawn(
-  { rung, build }: Rung,
-  { profile, shape, last }: { readonly profile: Profile; readonly shape: Shape; readonly last: boolean },
-) {
-  const mapping = mappingOf(rung, shape, profile);
+async function expectAsDrawn({ rung, build }: Rung, { profile, shape, last, params }: Drawn) {
+  const chosen = chosenFor(rung, shape, profile, params);
+  const mapping = mappingOf(rung, shape, profile, chosen);
   const { m, n } = mapping.tile;
   const expected = last ? trace(mapping, shape, shape.m / m - 1, shape.n / n - 1) : trace(mapping, shape);
   const accesses = accessesOf(expected);
   // A value in a register has no index of its own to be noted when it is written.
   accesses.delete('registers write');
   const most = [...accesses.values()].reduce((sum, threads) => sum + threads[0].length, SPARE);
-  const program = { ...build(shape, profile), ...chosenFor(rung, shape, profile)?.program() };
+  const program = { ...build(shape, profile), ...chosen?.program() };
   const noted = await watch(gpu(), program, shape, mapping.arrays, expected.group, most);
   expect([...noted.keys()].filter(site => noted.get(site)!.flat().length > 0).sort()).toEqual(
     [...accesses.keys()].sort(),
@@ -86,3 +94,27 @@ test('rung 9 as on hardware, where A and B are packed', async ({ skip }) => {
   expect(chosenFor('9', shape, hardware)?.params).toMatchObject({ pack: 1, bm: 64, bn: 64 });
   await expectAsDrawn(rung, { profile: hardware, shape, last: true });
 });
+
+/** What both kernels take on hardware, as small as it gets. */
+const PIPELINE = { bm: 32, bn: 32, sm: 16, sn: 16, stages: 2, slices: 1 };
+
+const PIPELINES: readonly (readonly [rung: string, what: string, params: Params])[] = [
+  ['10', 'a step early', { ...PIPELINE, prefetch: 1, pack: 1, config: 0 }],
+  ['10', 'two steps early', { ...PIPELINE, prefetch: 2, pack: 1, config: 0 }],
+  // Without flushes: the sums' way through workgroup memory is not drawn.
+  ['11', 'a step early', { ...PIPELINE, prefetch: 1, flush: 0 }],
+  ['11', 'two steps early', { ...PIPELINE, prefetch: 2, flush: 0 }],
+];
+
+for (const [place, what, params] of PIPELINES) {
+  test(`rung ${place} as a pipeline, ${what}`, async ({ skip }) => {
+    const [rung] = findRungs(place);
+    const { profile } = gpu();
+    const missing = rung.missing(profile);
+    if (missing !== null) skip(missing);
+    skip(slow, `${driver} compiles it for minutes`);
+    const bk = profile.matrixConfigs[0].K;
+    const shape = { m: 64, n: 64, k: 4 * bk };
+    await expectAsDrawn(rung, { profile, shape, last: true, params: { ...params, bk } });
+  });
+}

@@ -106,10 +106,10 @@ fn note(site: u32, index: u32) -> u32 {
   };
 }
 
-/** Of wgsl/matrix-tile.ts, only what comes before the sums take their way through the memory of the tiles. */
+/** Of wgsl/matrix-tile.ts and wgsl/matrix-pipeline.ts, only what comes before the sums take their way through the memory of the tiles. */
 function withinLoop(wgsl: string, change: (text: string) => string): string {
   const main = wgsl.indexOf('@compute');
-  const end = wgsl.indexOf('// The results, through the memory of the tiles');
+  const end = wgsl.indexOf('// The results, through ');
   const last = end < 0 ? wgsl.length : end;
   return wgsl.slice(0, main) + change(wgsl.slice(main, last)) + wgsl.slice(last);
 }

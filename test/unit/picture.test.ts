@@ -1,7 +1,11 @@
 /** The picture of a rung's mapping: that it multiplies matrices, fits the program, and says what memory does. */
 import { describe, expect, test } from 'vitest';
-import { RUNGS } from '../../src/ladder/rungs.ts';
-import { touched } from '../../src/page/picture/draw.ts';
+import type { Params } from '../../src/kernels/kernel.ts';
+import { splitF32 } from '../../src/kernels/split-f32.ts';
+import { subgroupMatrix } from '../../src/kernels/subgroup-matrix.ts';
+import type { Rung, Shape } from '../../src/ladder/rung.ts';
+import { findRungs, RUNGS } from '../../src/ladder/rungs.ts';
+import { sheetsOf, touched, touchedPlaces } from '../../src/page/picture/draw.ts';
 import { workgroupBytes } from '../../src/page/picture/model/arrays.ts';
 import { exampleProfile } from '../../src/page/picture/model/example.ts';
 import { chosenFor } from '../../src/page/picture/model/kernels.ts';
@@ -9,6 +13,8 @@ import { hasMapping, mappingOf, pictureShape } from '../../src/page/picture/mode
 import { compareRungs } from '../../src/page/picture/model/summary.ts';
 import { trace } from '../../src/page/picture/model/trace.ts';
 import { describeStep } from '../../src/page/picture/model/words.ts';
+import { normalize } from '../../src/problem.ts';
+import type { Profile } from '../../src/profile.ts';
 import { AMD_64, APPLE, deviceWith, INTEL, matrices, NVIDIA, NVIDIA_16K } from './profiles.ts';
 
 const DEVICES = {
@@ -26,45 +32,133 @@ test('every rung of the ladder has a picture', () => {
   expect(drawn.map(({ rung }) => rung)).toEqual(RUNGS.map(({ rung }) => rung));
 });
 
+/** Runs the last tile of C's workgroup, and holds the mapping against the product and the kernel's program. */
+function expectProduct({ rung: name, build }: Rung, profile: Profile, shape: Shape, params?: Params) {
+  const { m, n, k } = shape;
+  const chosen = chosenFor(name, shape, profile, params);
+  const mapping = mappingOf(name, shape, profile, chosen);
+  const [tileRow, tileCol] = [m / mapping.tile.m - 1, n / mapping.tile.n - 1];
+
+  // What each cell of C was given: k must come up as often as every other, from its own row and column.
+  const wrong: string[] = [];
+  const given = new Map<number, number[]>();
+  const traced = trace(mapping, shape, tileRow, tileCol, (c, a, b) => {
+    if (Math.floor(a / k) !== Math.floor(c / n) || b % n !== c % n || a % k !== Math.floor(b / n)) {
+      wrong.push(`C ${c} += A ${a} · B ${b}`);
+    }
+    const times = given.get(c) ?? new Array<number>(k).fill(0);
+    times[a % k]++;
+    given.set(c, times);
+  });
+  expect(wrong).toEqual([]);
+  expect(given.size).toBe(mapping.tile.m * mapping.tile.n);
+  expect(new Set([...given.values()].flat())).toEqual(new Set([mapping.products ?? 1]));
+
+  // Each of these cells is stored once, and no other.
+  const { vector } = mapping.arrays.c;
+  const stored = traced.steps
+    .flatMap(({ instructions }) => instructions)
+    .filter(({ array, how }) => array === 'c' && how === 'write')
+    .flatMap(({ at }) => [...at].filter(index => index >= 0))
+    .flatMap(index => Array.from({ length: vector }, (_, j) => index * vector + j));
+  expect(stored.toSorted((x, y) => x - y)).toEqual([...given.keys()].toSorted((x, y) => x - y));
+
+  const program = chosen?.program() ?? build(shape, profile);
+  const pass = program.passes[program.passes.length - 1];
+  expect(mapping.threads).toBe(pass.threads);
+  expect(workgroupBytes(mapping.arrays)).toBe(pass.workgroupMemory);
+}
+
 describe.each(Object.entries(DEVICES))('%s', (_, profile) => {
   test.each(drawn.filter(rung => rung.missing(profile) === null).map(rung => [rung.rung, rung] as const))(
     'rung %s',
-    (name, rung) => {
-      const shape = pictureShape(name, profile);
-      const { m, n, k } = shape;
-      const mapping = mappingOf(name, shape, profile);
-      const [tileRow, tileCol] = [m / mapping.tile.m - 1, n / mapping.tile.n - 1];
-
-      // What each cell of C was given: k must come up as often as every other, from its own row and column.
-      const wrong: string[] = [];
-      const given = new Map<number, number[]>();
-      const traced = trace(mapping, shape, tileRow, tileCol, (c, a, b) => {
-        if (Math.floor(a / k) !== Math.floor(c / n) || b % n !== c % n || a % k !== Math.floor(b / n)) {
-          wrong.push(`C ${c} += A ${a} · B ${b}`);
-        }
-        const times = given.get(c) ?? new Array<number>(k).fill(0);
-        times[a % k]++;
-        given.set(c, times);
-      });
-      expect(wrong).toEqual([]);
-      expect(given.size).toBe(mapping.tile.m * mapping.tile.n);
-      expect(new Set([...given.values()].flat())).toEqual(new Set([mapping.products ?? 1]));
-
-      // Each of these cells is stored once, and no other.
-      const { vector } = mapping.arrays.c;
-      const stored = traced.steps
-        .flatMap(({ instructions }) => instructions)
-        .filter(({ array, how }) => array === 'c' && how === 'write')
-        .flatMap(({ at }) => [...at].filter(index => index >= 0))
-        .flatMap(index => Array.from({ length: vector }, (_, j) => index * vector + j));
-      expect(stored.toSorted((x, y) => x - y)).toEqual([...given.keys()].toSorted((x, y) => x - y));
-
-      const program = chosenFor(name, shape, profile)?.program() ?? rung.build(shape, profile);
-      const pass = program.passes[program.passes.length - 1];
-      expect(mapping.threads).toBe(pass.threads);
-      expect(workgroupBytes(mapping.arrays)).toBe(pass.workgroupMemory);
-    },
+    (name, rung) => expectProduct(rung, profile, pictureShape(name, profile)),
   );
+});
+
+describe('pipelines of two buffers', () => {
+  /** Those that a kernel's tuner tries, of the largest matrices. */
+  const pipelinesOf = (rung: string, profile: Profile): Params[] => {
+    const type = rung === '10' ? 'f16' : 'f32';
+    const problem = normalize({ m: 4096, n: 4096, k: 4096, type, cType: 'f32' });
+    const kernel = rung === '10' ? subgroupMatrix : splitF32;
+    return kernel.space!(problem, profile).filter(
+      ({ stages, slices, config = 0 }) => stages === 2 && slices === 1 && config === 0,
+    );
+  };
+
+  test.each([
+    ['10', 'NVIDIA', NVIDIA],
+    ['10', 'AMD of 64 lanes', AMD_64],
+    ['11', 'NVIDIA', NVIDIA],
+    ['11', 'Intel', INTEL],
+  ] as const)('rung %s on %s, whatever its tuner tries', (name, _, profile) => {
+    const pipelines = pipelinesOf(name, profile);
+    expect(new Set(pipelines.map(({ prefetch }) => prefetch))).toEqual(new Set([1, 2]));
+    for (const params of pipelines) {
+      expectProduct(findRungs(name)[0], profile, { m: 256, n: 256, k: 4 * params.bk }, params);
+    }
+  });
+
+  const tracedOf = (rung: string, prefetch: number) => {
+    const params = pipelinesOf(rung, NVIDIA).find(it => it.prefetch === prefetch)!;
+    const shape = { m: 128, n: 128, k: 6 * params.bk };
+    const mapping = mappingOf(rung, shape, NVIDIA, chosenFor(rung, shape, NVIDIA, params));
+    return { traced: trace(mapping, shape), bk: params.bk };
+  };
+
+  test.each([
+    [1, 'F0 S0 F1 S1 F2 L0 M0 L1 S2 F3 M1 L2 S3 F4 M2 L3 S4 F5 M3 L4 S5 M4 L5 M5'],
+    [2, 'F0 S0 F1 S1 F2 F3 L0 M0 L1 S2 F4 M1 L2 S3 F5 M2 L3 S4 M3 L4 S5 M4 L5 M5'],
+  ])('fetch %s early, stage, load and multiply', (prefetch, order) => {
+    const { traced, bk } = tracedOf('11', prefetch);
+    const seen = traced.steps
+      .filter(({ kind }) => kind !== 'store')
+      .map(({ kind, from }) => `${kind[0].toUpperCase()}${from / bk}`);
+    expect(seen.filter((step, i) => step !== seen[i - 1]).join(' ')).toBe(order);
+  });
+
+  test('in words', () => {
+    const { traced } = tracedOf('11', 2);
+    const words = (kind: string, from: number) =>
+      describeStep(traced, traced.steps.find(it => it.kind === kind && it.from === from)!, 'subgroup', 0);
+    expect([...words('stage', 16), ...words('load', 16), ...words('multiply', 16)]).toMatchInlineSnapshot(`
+      [
+        "What was fetched for k = 16 to 31 goes into workgroup memory.",
+        "Written in memory1 (no bank conflict): each number of A will be used 128 times from there.",
+        "Written in memory1 (no bank conflict): each number of B will be used 128 times from there.",
+        "Load matrices for k = 16 to 31, which are multiplied next.",
+        "The subgroup loads 8 matrices of 256 numbers of A from memory1.",
+        "The subgroup loads 4 matrices of 256 numbers of B from memory1.",
+        "Multiply, k = 16 to 31.",
+        "98,304 multiply-adds in this subgroup, of matrices that are loaded: no memory is read.",
+      ]
+    `);
+  });
+
+  test('a buffer is drawn in its sections, side by side', () => {
+    const { traced } = tracedOf('11', 2);
+    const load = traced.steps.find(({ kind }) => kind === 'load')!;
+    const view = { scope: 'subgroup', subgroup: 0 } as const;
+    const sheets = sheetsOf(traced.mapping.arrays.memory0, touchedPlaces(traced, load, 'memory0', view));
+    const lines = (places: ReadonlySet<number>, across: number) =>
+      new Set([...places].map(place => Math.floor(place / across))).size;
+    expect(
+      sheets.map(
+        ({ label, rows, across, places }) =>
+          `${label} ${rows}×${across}, ${lines(places.get(0)!, across)} lines are loaded`,
+      ),
+    ).toMatchInlineSnapshot(`
+      [
+        "A high 128×24, 64 lines are loaded",
+        "A low 128×24, 64 lines are loaded",
+        "B high 128×24, 32 lines are loaded",
+        "B low 128×24, 32 lines are loaded",
+      ]
+    `);
+    expect(touched(traced, load, 'A', view).copied.get(0)!.size).toBe(64 * 16);
+    expect(touched(traced, load, 'B', view).copied.get(0)!.size).toBe(16 * 32);
+  });
 });
 
 describe('what memory does', () => {
@@ -181,7 +275,7 @@ test('rungs in numbers', () => {
       "8s: 0.133 reads a multiply-add, 3.76 flop/byte, banks 1",
       "8: 0.0625 reads a multiply-add, 8.00 flop/byte, banks null",
       "9: 0.0156 reads a multiply-add, 32.0 flop/byte, banks 1",
-      "10: 0.0117 reads a multiply-add, 85.3 flop/byte, banks null",
+      "10: 0.0156 reads a multiply-add, 64.0 flop/byte, banks null",
       "11: 0.0469 reads a multiply-add, 21.3 flop/byte, banks null",
     ]
   `);

@@ -1,6 +1,6 @@
 /** From a step to what is drawn: which cells have which colour, as paths in units of cells. Pure. */
 import { SECTOR, transactions } from './model/memory.ts';
-import { cellOf, type MemoryArray, placesIn, type Step, type Trace } from './model/trace.ts';
+import { cellOf, type MemoryArray, placesIn, type Step, sectionsOf, type Trace } from './model/trace.ts';
 import type { Scope } from './model/words.ts';
 
 export type Operand = MemoryArray['operand'];
@@ -49,7 +49,7 @@ export function touched(traced: Trace, step: Step, operand: Operand, view: View)
   const { mapping, shape } = traced;
   for (const instruction of step.instructions) {
     const array = mapping.arrays[instruction.array];
-    if (array.operand !== operand) continue;
+    if (instruction.operand !== operand) continue;
     if (array.memory !== 'global' && instruction.how === 'write') continue;
     const into = array.memory === 'global' ? global : copied;
     eachAccess(traced, instruction, view, (colour, _, cells) => {
@@ -82,6 +82,31 @@ export function touchedPlaces(traced: Trace, step: Step, name: string, view: Vie
   return places.cells;
 }
 
+/** A section of an array as it is drawn, its places counted along rows of `across`. */
+export interface Sheet {
+  readonly label: string;
+  readonly rows: number;
+  readonly across: number;
+  readonly places: Coloured;
+}
+
+/** An array's sections. Rows of the array are long: each begins a row of the picture, and takes several. */
+export function sheetsOf(array: MemoryArray, places: Coloured): Sheet[] {
+  const length = array.line * array.vector;
+  return sectionsOf(array).map(({ label, first, rows, drawn }) => {
+    const drawnRows = Math.ceil(length / drawn);
+    const own = [...places].map(([colour, set]): [number, Set<number>] => {
+      const inSection = [...set].map(place => place - first * length);
+      const inside = inSection.filter(place => place >= 0 && place < rows * length);
+      return [
+        colour,
+        new Set(inside.map(place => Math.floor(place / length) * drawnRows * drawn + (place % length))),
+      ];
+    });
+    return { label, rows: rows * drawnRows, across: drawn, places: new Map(own) };
+  });
+}
+
 function eachAccess(
   traced: Trace,
   { at, cells, width, matrix }: Step['instructions'][number],
@@ -110,8 +135,8 @@ export function made(traced: Trace, view: View): Coloured {
 export function timesRead({ mapping, shape, steps }: Trace, operand: 'A' | 'B', upTo: number): Uint32Array {
   const times = new Uint32Array(shape.k * (operand === 'A' ? shape.m : shape.n));
   for (const { instructions } of steps.slice(0, upTo + 1)) {
-    for (const { array, how, cells } of instructions) {
-      const { memory, operand: of } = mapping.arrays[array];
+    for (const { array, how, operand: of, cells } of instructions) {
+      const { memory } = mapping.arrays[array];
       if (of !== operand || memory !== 'global' || how !== 'read') continue;
       for (const cell of cells) if (cell >= 0 && cell < times.length) times[cell]++;
     }

@@ -1,6 +1,6 @@
 /** The tiles in workgroup memory, and the registers that lanes read from each other. */
 import { bytes } from '../../figures.ts';
-import { touchedPlaces, type View } from './draw.ts';
+import { type Sheet, sheetsOf, touchedPlaces, type View } from './draw.ts';
 import { Group } from './matrices.tsx';
 import type { Trace } from './model/trace.ts';
 
@@ -24,12 +24,11 @@ export function Memories({ traced, at, view, colours }: MemoriesProps) {
     <div class="picture-memories">
       {arrays.map(([name, array]) => {
         const numbers = array.rows * array.line * array.vector;
-        const across = array.drawn ?? array.line * array.vector;
-        const rows = Math.ceil(numbers / across);
         const places = touchedPlaces(traced, traced.steps[at], name, view);
         const lanes = array.memory === 'lanes';
         // Each subgroup has registers of its own: one subgroup's are drawn, and all of them in its view.
-        const shown = lanes ? ownRegisters(places, numbers) : places;
+        const sheets = sheetsOf(array, lanes ? ownRegisters(places, numbers) : places);
+        const what = array.label ?? `${sheets[0].rows}×${sheets[0].across}`;
         return (
           <figure key={name} class="picture-memory">
             <figcaption>
@@ -37,17 +36,43 @@ export function Memories({ traced, at, view, colours }: MemoriesProps) {
               <span>
                 {lanes
                   ? `a subgroup's: ${array.rows} for each of ${array.line} lanes`
-                  : `${rows}×${across}, ${bytes(numbers * array.bytes)}`}
+                  : `${what}, ${bytes(numbers * array.bytes)}`}
               </span>
             </figcaption>
-            <svg viewBox={`-0.3 -0.3 ${across + 0.6} ${rows + 0.6}`} aria-hidden="true">
-              <rect class="picture-sheet" width={across} height={rows} />
-              <Group cells={shown} across={across} colours={colours} />
-            </svg>
+            <Sheets sheets={sheets} colours={colours} />
           </figure>
         );
       })}
     </div>
+  );
+}
+
+/** Side by side, with room for their names where there are several. */
+function Sheets({ sheets, colours }: { readonly sheets: readonly Sheet[]; readonly colours: number }) {
+  const rows = Math.max(...sheets.map(sheet => sheet.rows));
+  const sum = sheets.reduce((total, { across }) => total + across, 0);
+  const gap = Math.max(2, sum / 24);
+  const width = sum + gap * (sheets.length - 1);
+  const text = sheets.length > 1 ? Math.max(width / 15, rows / 26) : 0;
+  let x = 0;
+  return (
+    <svg
+      viewBox={`-0.3 ${-0.3 - 1.4 * text} ${width + 0.6} ${rows + 0.6 + 1.4 * text}`}
+      style={{ '--text': `${text}px` }}
+      aria-hidden="true"
+    >
+      {sheets.map(({ label, rows, across, places }) => {
+        const left = x;
+        x += across + gap;
+        return (
+          <g key={label} transform={`translate(${left} 0)`}>
+            {label && <text y={-0.4 * text}>{label}</text>}
+            <rect class="picture-sheet" width={across} height={rows} />
+            <Group cells={places} across={across} colours={colours} />
+          </g>
+        );
+      })}
+    </svg>
   );
 }
 

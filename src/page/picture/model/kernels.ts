@@ -29,17 +29,34 @@ export interface Chosen {
   readonly program: () => Program;
 }
 
-/** A shape's problem and what a rung's kernel would be given for a large one; null for rungs that are no kernels. */
-export function chosenFor(rung: string, shape: Shape, profile: Profile): Chosen | null {
+/**
+ * A shape's problem and what a rung's kernel is given for it; null for rungs that are no kernels.
+ *
+ * @param params left out, those of a large product
+ */
+export function chosenFor(
+  rung: string,
+  shape: Shape,
+  profile: Profile,
+  params = paramsFor(rung, profile),
+): Chosen | null {
+  const found = KERNEL_RUNGS[rung];
+  if (!found || !params) return null;
+  const problem = problemOf(found, shape);
+  return { problem, params, program: () => found.kernel.build(problem, profile, params) };
+}
+
+const problemOf = ({ type }: KernelRung, shape: Shape): Problem =>
+  normalize({ ...shape, type, cType: 'f32' });
+
+function paramsFor(rung: string, profile: Profile): Params | null {
   const found = KERNEL_RUNGS[rung];
   if (!found) return null;
-  const { kernel, type } = found;
-  const problemOf = (of: Shape) => normalize({ ...of, type, cType: 'f32' });
-  const large = problemOf(LARGE);
+  const { kernel } = found;
+  const large = problemOf(found, LARGE);
   const candidates = kernel.candidates(large, profile);
-  const params =
+  return (
     candidates.find(params => brokenLimit(kernel.build(large, profile, params), profile) === null) ??
-    candidates[candidates.length - 1];
-  const problem = problemOf(shape);
-  return { problem, params, program: () => kernel.build(problem, profile, params) };
+    candidates[candidates.length - 1]
+  );
 }

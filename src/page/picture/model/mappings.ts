@@ -12,7 +12,8 @@ import * as rung8s from '../../../ladder/8s-subgroup-shuffle.ts';
 import type { Shape } from '../../../ladder/rung.ts';
 import { type Profile, subgroupSizeFor } from '../../../profile.ts';
 import { type MatrixTile, wordElements } from '../../../wgsl/matrix-layout.ts';
-import { chosenFor } from './kernels.ts';
+import { type Chosen, chosenFor } from './kernels.ts';
+import { matrixPipeline } from './matrix-pipeline.ts';
 import { matrixTile } from './matrix-tile.ts';
 import { oneCell } from './plain.ts';
 import { registerTile } from './register-tile.ts';
@@ -21,7 +22,7 @@ import { matrices, shuffle } from './subgroups.ts';
 import type { Mapping } from './trace.ts';
 
 /** A rung's mapping of a shape on a device that the rung runs on. */
-type MapRung = (shape: Shape, lanes: number, profile: Profile) => Mapping;
+type MapRung = (shape: Shape, lanes: number, profile: Profile, chosen: Chosen | null) => Mapping;
 
 const MAPPINGS: Readonly<Record<string, MapRung>> = {
   '1': (shape, lanes) => oneCell(shape, lanes, 1, 'row'),
@@ -39,24 +40,28 @@ const MAPPINGS: Readonly<Record<string, MapRung>> = {
     const bytes = { inputs: bytesOf(componentType), result: bytesOf(resultComponentType) };
     return matrices(shape, lanes, { M, N, K, STEP: stepOf(choice.config), GRID, bytes });
   },
-  '9': (shape, lanes, profile) => registerTile(shape, lanes, chosenFor('9', shape, profile)!.params),
-  '10': (shape, _, profile) => {
-    const { problem, params } = chosenFor('10', shape, profile)!;
+  '9': (shape, lanes, _, chosen) => registerTile(shape, lanes, chosen!.params),
+  '10': (shape, _, profile, chosen) => {
+    const { problem, params } = chosen!;
     const tile = subgroupMatrixTile(problem, profile, params);
-    const packed = params.pack || tile.config.componentType !== problem.a.type;
-    return matrixTile(shape, packed ? tile : inRows(shape, tile));
+    return onMatrixUnits(shape, asItLies(shape, tile, problem.a.type, params.pack));
   },
-  '11': (shape, _, profile) => {
-    const { problem, params } = chosenFor('11', shape, profile)!;
-    return matrixTile(shape, splitF32Tile(problem, profile, params));
+  '11': (shape, _, profile, chosen) => {
+    const { problem, params } = chosen!;
+    return onMatrixUnits(shape, splitF32Tile(problem, profile, params));
   },
 };
 
-/** A tile of operands that are read as they lie, where the shape is a multiple of it. */
-export function inRows({ n, k }: Shape, tile: MatrixTile): MatrixTile {
+/** A tile of the library's matrix kernels. */
+const onMatrixUnits = (shape: Shape, tile: MatrixTile): Mapping =>
+  tile.stages === 2 ? matrixPipeline(shape, tile) : matrixTile(shape, tile);
+
+/** A tile whose operands are read as they lie, or packed: all where `pack` is 1 or the units take another type, or A where it is 2. */
+function asItLies({ n, k }: Shape, tile: MatrixTile, type: string, pack: number): MatrixTile {
+  if (pack === 1 || tile.config.componentType !== type) return tile;
   const rows = (length: number) =>
     ({ kind: 'rows', ld: length / wordElements(tile), ragged: false, guardK: false }) as const;
-  return { ...tile, a: rows(k), b: rows(n) };
+  return { ...tile, a: pack === 2 ? tile.a : rows(k), b: rows(n) };
 }
 
 const bytesOf = (type: string) => (type === 'f32' ? 4 : 2);
@@ -72,17 +77,25 @@ export const lanesOf = (profile: Profile): number => {
 /** The rungs that have a picture, by their place in the ladder. */
 export const hasMapping = (rung: string): boolean => rung in MAPPINGS;
 
-/** A rung's mapping of a shape whose sizes are multiples of its tile. */
-export const mappingOf = (rung: string, shape: Shape, profile: Profile): Mapping =>
-  MAPPINGS[rung](shape, lanesOf(profile), profile);
+/**
+ * A rung's mapping of a shape whose sizes are multiples of its tile.
+ *
+ * @param chosen what a rung that is a kernel is given
+ */
+export const mappingOf = (
+  rung: string,
+  shape: Shape,
+  profile: Profile,
+  chosen = chosenFor(rung, shape, profile),
+): Mapping => MAPPINGS[rung](shape, lanesOf(profile), profile, chosen);
 
 /** Along a side of C, and along K: small enough to see a cell, large enough to see more than one tile. */
 const SIDE = 32;
 const MOST = 64;
 
-/** A shape to show a rung's mapping with: two tiles a side where a tile is small, and two steps of K. */
+/** A shape to show a rung's mapping with: two tiles a side where a tile is small, and two steps of K, or more. */
 export function pictureShape(rung: string, profile: Profile): Shape {
-  const { m, n, k } = mappingOf(rung, { m: 0, n: 0, k: 0 }, profile).tile;
+  const { tile, depth = 2 * tile.k } = mappingOf(rung, { m: 0, n: 0, k: 0 }, profile);
   const side = (tile: number) => (tile >= MOST ? tile : Math.max(2 * tile, SIDE));
-  return { m: side(m), n: side(n), k: Math.max(2 * k, SIDE) };
+  return { m: side(tile.m), n: side(tile.n), k: Math.max(depth, SIDE) };
 }

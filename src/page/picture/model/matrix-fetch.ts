@@ -1,78 +1,123 @@
 /** Where the threads of rungs 10 and 11 fetch a step's words from, and where they go: wgsl/matrix-fetch.ts. */
 import type { Shape } from '../../../ladder/rung.ts';
-import { layout, type MatrixTile, type Source, threads as threadsOf } from '../../../wgsl/matrix-layout.ts';
+import {
+  layout,
+  type MatrixTile,
+  pipelineLayout,
+  type Source,
+  threads as threadsOf,
+} from '../../../wgsl/matrix-layout.ts';
 import type { Thread } from './trace.ts';
 
 /** One word of a thread's. */
-export interface Place {
+interface Place {
   /** The operand's index. */
   readonly from: (part: number, step: number) => number;
   /** The index in workgroup memory. */
   readonly to: (part: number) => number;
 }
 
-export function placesA(shape: Shape, tile: MatrixTile, t: Thread): Place[] {
-  const { bm, sm, a } = tile;
-  const { strideA, sliceA } = layout(tile);
-  return alongK(shape, tile, t.index, {
-    ...{ source: a, tile: t.tileRow, all: shape.m, lines: bm },
-    ...{ linesOfSlice: sm, stride: strideA, slice: sliceA },
-  });
+/** A thread's words of each operand. */
+export interface Places {
+  readonly a: readonly Place[];
+  readonly b: readonly Place[];
 }
 
-export function placesB(shape: Shape, tile: MatrixTile, t: Thread): Place[] {
-  const { bn, bk, sn, b } = tile;
-  const { word, strideB, sliceB } = layout(tile);
-  if (b.kind === 'blocked') {
-    return alongK(shape, tile, t.index, {
-      ...{ source: b, tile: t.tileCol, all: shape.n, lines: bn },
-      ...{ linesOfSlice: sn, stride: strideB, slice: sliceB },
+/** How an operand's words lie in workgroup memory. */
+interface Slices {
+  /** Lines of a slice, where the operand lies along K. */
+  readonly lines: number;
+  /** Words of a slice. */
+  readonly slice: number;
+  /** Slices of the same array that lie before the operand's. */
+  readonly first: number;
+}
+
+/** Of wgsl/matrix-tile.ts, where each operand has an array of its own. */
+export function placesInTwo(shape: Shape, tile: MatrixTile, t: Thread): Places {
+  const { sliceA, sliceB } = layout(tile);
+  const inA = { lines: tile.sm, slice: sliceA, first: 0 };
+  const inB = { lines: tile.sn, slice: sliceB, first: 0 };
+  return { a: placesA(shape, tile, t, inA), b: placesB(shape, tile, t, inB) };
+}
+
+/** Of wgsl/matrix-pipeline.ts, where slices of B follow those of A. */
+export function placesInOne(shape: Shape, tile: MatrixTile, t: Thread): Places {
+  const { lines, slice, slicesA } = pipelineLayout(tile);
+  const inA = { lines, slice, first: 0 };
+  return { a: placesA(shape, tile, t, inA), b: placesB(shape, tile, t, { ...inA, first: slicesA }) };
+}
+
+/** The cells of a step's words, as a thread has fetched them, for each part of the operands. */
+export type Fetched = readonly Readonly<Record<keyof Places, readonly Int32Array[]>>[];
+
+/**
+ * Fetches a step's words, each in a step of the picture.
+ *
+ * @param of the step that they are taken to be, where past the end of K the last one is fetched again, and not used
+ */
+export function fetchWords(t: Thread, tile: MatrixTile, places: Places, now: number, of = now): Fetched {
+  const { bk, parts } = tile;
+  const read = (array: keyof Places, part: number) =>
+    places[array].map(({ from }) => {
+      t.step('fetch', of * bk, (of + 1) * bk);
+      return t.read(array, from(part, now));
     });
+  return Array.from({ length: parts }, (_, part) => ({ a: read('a', part), b: read('b', part) }));
+}
+
+function placesA(shape: Shape, tile: MatrixTile, t: Thread, slices: Slices): Place[] {
+  const side = { source: tile.a, tile: t.tileRow, all: shape.m, linesOfTile: tile.bm };
+  return alongK(shape, tile, t.index, { ...side, ...slices });
+}
+
+function placesB(shape: Shape, tile: MatrixTile, t: Thread, slices: Slices): Place[] {
+  const { bn, bk, sn, b } = tile;
+  const { word, strideB } = layout(tile);
+  if (b.kind === 'blocked') {
+    const side = { source: b, tile: t.tileCol, all: shape.n, linesOfTile: bn };
+    return alongK(shape, tile, t.index, { ...side, ...slices });
   }
   const [words, wordsOfSlice] = [bn / word, sn / word];
   const rows = threadsOf(tile) / words;
   const at = t.index % words;
+  const slice = slices.first + Math.floor(at / wordsOfSlice);
   return Array.from({ length: bk / rows }, (_, i) => {
     const row = Math.floor(t.index / words) + i * rows;
     return {
       from: (_, step) => (step * bk + row) * b.ld + t.tileCol * words + at,
-      to: part =>
-        (part * (bn / sn) + Math.floor(at / wordsOfSlice)) * sliceB + row * strideB + (at % wordsOfSlice),
+      to: part => (part * (bn / sn) + slice) * slices.slice + row * strideB + (at % wordsOfSlice),
     };
   });
 }
 
-interface Side {
+interface Side extends Slices {
   readonly source: Source;
   /** Which tile this is, counted in tiles. */
   readonly tile: number;
-  /** Lines of the matrix, of a tile and of a slice. */
+  /** Lines of the matrix and of a tile. */
   readonly all: number;
-  readonly lines: number;
-  readonly linesOfSlice: number;
-  /** Words from a line to the next in workgroup memory, and words of a slice. */
-  readonly stride: number;
-  readonly slice: number;
+  readonly linesOfTile: number;
 }
 
 /** Rows of A, and columns of B where B is packed: a word along K of every so many-th line. */
 function alongK(shape: Shape, tile: MatrixTile, thread: number, side: Side): Place[] {
-  const { source, lines, linesOfSlice } = side;
-  const { word } = layout(tile);
+  const { source, linesOfTile, lines } = side;
+  const { word, strideA: stride } = layout(tile);
   const words = tile.bk / word;
   const threads = threadsOf(tile);
   const partWords = (side.all * shape.k) / word;
+  const block = side.tile * (shape.k / tile.bk);
   const atK = Math.floor(thread / 8) % words;
-  return Array.from({ length: (lines * words) / threads }, (_, i) => {
+  return Array.from({ length: (linesOfTile * words) / threads }, (_, i) => {
     const line = Math.floor(thread / (8 * words)) * 8 + (thread % 8) + i * (threads / words);
-    const slice = Math.floor(line / linesOfSlice);
+    const slice = side.first + Math.floor(line / lines);
     return {
       from: (part, step) =>
         source.kind === 'blocked'
-          ? part * partWords + (side.tile * (shape.k / tile.bk) + step) * lines * words + thread + i * threads
-          : (side.tile * lines + line) * source.ld + step * words + atK,
-      to: part =>
-        (part * (lines / linesOfSlice) + slice) * side.slice + (line % linesOfSlice) * side.stride + atK,
+          ? part * partWords + (block + step) * linesOfTile * words + thread + i * threads
+          : (side.tile * linesOfTile + line) * source.ld + step * words + atK,
+      to: part => (part * (linesOfTile / lines) + slice) * side.slice + (line % lines) * stride + atK,
     };
   });
 }

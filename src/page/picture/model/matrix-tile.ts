@@ -1,22 +1,14 @@
 /**
- * Rungs 10 and 11: wgsl/matrix-tile.ts, up to the end of its loop over K; the way of the sums through workgroup memory
- * to C is left out, and what is stored in C is not.
+ * Rungs 10 and 11, of one stage: wgsl/matrix-tile.ts, up to the end of its loop over K; the way of the sums through workgroup
+ * memory to C is left out, and what is stored in C is not.
  */
 import type { Shape } from '../../../ladder/rung.ts';
-import {
-  layout,
-  type MatrixTile,
-  type Source,
-  subgroups,
-  threads as threadsOf,
-} from '../../../wgsl/matrix-layout.ts';
-import { globals, tile as memory } from './arrays.ts';
+import { layout, type MatrixTile, subgroups, threads as threadsOf } from '../../../wgsl/matrix-layout.ts';
+import { tile as memory } from './arrays.ts';
 import { inBands } from './bands.ts';
-import { cellInBlocks } from './blocks.ts';
-import { placesA, placesB } from './matrix-fetch.ts';
+import { fetchWords, placesInTwo } from './matrix-fetch.ts';
+import { counted, inputsOf, multiply, operandsOf, subgroupOf } from './matrix-parts.ts';
 import type { Mapping, Thread } from './trace.ts';
-
-const BYTES: Readonly<Record<string, number>> = { f32: 4, f16: 2 };
 
 /** For a K so short that the sums are not flushed on the way. */
 export function matrixTile(shape: Shape, tile: MatrixTile): Mapping {
@@ -27,21 +19,12 @@ export function matrixTile(shape: Shape, tile: MatrixTile): Mapping {
   const steps = shape.k / bk;
   const [rowsOf, colsOf] = [sm / M, sn / N];
   const [rowsOfSubgroups, colsOfSubgroups] = [bm / sm, bn / sn];
-  const inputs = { bytes: BYTES[config.componentType], vector: word };
-  const { a, b, c } = globals(shape, { inputs: inputs.bytes, result: 4 });
-  const blocks = (operand: 'A' | 'B', source: Source, lines: number) =>
-    source.kind === 'blocked'
-      ? { cell: cellInBlocks(operand, shape, { order: 'lines', lines, k: bk, word, parts }) }
-      : {};
-  const counted = (count: number) => Array.from({ length: count }, (_, i) => i);
-  const partNames = counted(parts);
+  const inputs = inputsOf(tile);
   return {
     ...{ threads, side: threads, lanes, together: true, groupOf: inBands(shape, bm, bn) },
     products: parts === 2 ? 3 : 1,
     arrays: {
-      a: { ...a, vector: word, line: shape.k / word, ...blocks('A', tile.a, bm) },
-      b: { ...b, vector: word, line: shape.n / word, ...blocks('B', tile.b, bn) },
-      c: { ...c, vector: width, line: shape.n / width },
+      ...operandsOf(shape, tile),
       memoryA: { ...memory('A', slicesA, sliceA, inputs), drawn: strideA * word },
       memoryB: {
         ...memory('B', slicesB, sliceB, { ...inputs, transposed: tile.b.kind === 'blocked' }),
@@ -50,35 +33,22 @@ export function matrixTile(shape: Shape, tile: MatrixTile): Mapping {
     },
     tile: { m: bm, n: bn, k: bk },
     *main(t) {
-      const subgroupRow = Math.floor(t.subgroup / colsOfSubgroups);
-      const subgroupCol = t.subgroup % colsOfSubgroups;
-      const wordsOfA = placesA(shape, tile, t);
-      const wordsOfB = placesB(shape, tile, t);
-      const fetch = (now: number, from = now * bk) => {
-        const read = (array: string, at: number) => {
-          t.step('fetch', from, from + bk);
-          return t.read(array, at);
-        };
-        return partNames.map(part => ({
-          a: wordsOfA.map(({ from }) => read('a', from(part, now))),
-          b: wordsOfB.map(({ from }) => read('b', from(part, now))),
-        }));
-      };
-      let fetched = prefetch ? fetch(0) : [];
+      const { subgroupRow, subgroupCol } = subgroupOf(t, tile);
+      const places = placesInTwo(shape, tile, t);
+      let fetched = prefetch ? fetchWords(t, tile, places, 0) : [];
       for (let step = 0; step < steps; step++) {
-        if (!prefetch) fetched = fetch(step);
+        if (!prefetch) fetched = fetchWords(t, tile, places, step);
         yield;
         t.step('stage', step * bk, (step + 1) * bk);
-        for (const part of partNames) {
-          for (const [i, { to }] of wordsOfA.entries()) t.write('memoryA', to(part), fetched[part].a[i]);
-          for (const [i, { to }] of wordsOfB.entries()) t.write('memoryB', to(part), fetched[part].b[i]);
+        for (const part of counted(parts)) {
+          for (const [i, { to }] of places.a.entries()) t.write('memoryA', to(part), fetched[part].a[i]);
+          for (const [i, { to }] of places.b.entries()) t.write('memoryB', to(part), fetched[part].b[i]);
         }
         yield;
-        // Past the end the last step is fetched again, and not used.
-        if (prefetch) fetched = fetch(Math.min(step + 1, steps - 1), (step + 1) * bk);
+        if (prefetch) fetched = fetchWords(t, tile, places, Math.min(step + 1, steps - 1), step + 1);
         for (let k = 0; k < bk; k += K) {
           t.step('multiply', step * bk + k, step * bk + k + K);
-          const loaded = partNames.map(part => ({
+          const loaded = counted(parts).map(part => ({
             left: counted(rowsOf).map(i => {
               const slice = part * rowsOfSubgroups + subgroupRow;
               return t.readMatrix('memoryA', slice * sliceA + i * M * strideA + k / word, M, K, strideA);
@@ -97,31 +67,10 @@ export function matrixTile(shape: Shape, tile: MatrixTile): Mapping {
                 : t.readMatrix('memoryB', slice * sliceB + k * strideB + (j * N) / word, K, N, strideB);
             }),
           }));
-          for (const [p, q] of parts === 1
-            ? [[0, 0]]
-            : [
-                [0, 1],
-                [1, 0],
-                [0, 0],
-              ]) {
-            for (const i of counted(rowsOf)) {
-              for (const j of counted(colsOf)) {
-                t.multiplyMatrices(() => result(i, j), loaded[p].left[i], loaded[q].right[j], K);
-              }
-            }
-          }
+          multiply(t, tile, loaded);
         }
       }
       store(t);
-
-      function result(i: number, j: number): Int32Array {
-        const first = (t.tileRow * bm + subgroupRow * sm + i * M) * shape.n;
-        const col = t.tileCol * bn + subgroupCol * sn + j * N;
-        return Int32Array.from(
-          { length: M * N },
-          (_, e) => first + Math.floor(e / N) * shape.n + col + (e % N),
-        );
-      }
     },
   };
 
@@ -129,8 +78,7 @@ export function matrixTile(shape: Shape, tile: MatrixTile): Mapping {
   function store(t: Thread): void {
     const rounds = Math.ceil(subgroups(tile) / slicesA);
     const atOnce = Math.min(rowsOf, Math.floor(sliceA / staging));
-    const row = t.tileRow * bm + Math.floor(t.subgroup / colsOfSubgroups) * sm;
-    const col = t.tileCol * bn + (t.subgroup % colsOfSubgroups) * sn;
+    const { row, col } = subgroupOf(t, tile);
     for (let turn = 0; turn < rounds * Math.ceil(rowsOf / atOnce); turn++) {
       const first = Math.floor(turn / rounds) * atOnce;
       const values = (Math.min(atOnce, rowsOf - first) * M * sn) / lanes / width;

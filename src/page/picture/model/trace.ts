@@ -10,8 +10,10 @@ import type { Shape } from '../../../ladder/rung.ts';
 export interface MemoryArray {
   /** `lanes`: registers of a subgroup that its lanes read from each other. */
   readonly memory: 'global' | 'workgroup' | 'lanes';
-  /** The matrix whose cells it holds. */
+  /** The matrix whose cells it holds; where it has sections, that of the first. */
   readonly operand: 'A' | 'B' | 'C';
+  /** What the picture calls it, beside its name. */
+  readonly label?: string;
   /** Bytes of a number. */
   readonly bytes: number;
   /** Numbers that one index of the array stands for: 4 in an array of vec4. */
@@ -21,10 +23,33 @@ export interface MemoryArray {
   readonly rows: number;
   /** Numbers in a row as it is drawn, where that is not a row of the array. */
   readonly drawn?: number;
+  /** Of an array that holds more than one matrix, what comes after what; drawn side by side. */
+  readonly sections?: readonly Section[];
   /** Whether its rows are the matrix's columns. */
   readonly transposed?: boolean;
   /** Where it does not hold the matrix row by row: the cell that a number of the array is. */
   readonly cell?: (number: number) => number;
+}
+
+/** Rows of an array that hold one matrix, or a part of it. */
+export interface Section {
+  readonly operand: MemoryArray['operand'];
+  readonly label: string;
+  readonly first: number;
+  readonly rows: number;
+  /** Numbers in a row as it is drawn. */
+  readonly drawn: number;
+}
+
+/** An array's sections; one where it holds nothing but one matrix. */
+export const sectionsOf = (array: MemoryArray): readonly Section[] => {
+  const { sections, operand, rows, line, vector, drawn = line * vector } = array;
+  return sections ?? [{ operand, label: '', first: 0, rows, drawn }];
+};
+
+/** The matrix whose cells lie at an index of an array. */
+function operandAt({ operand, sections, line }: MemoryArray, at: number): MemoryArray['operand'] {
+  return sections?.findLast(({ first }) => at >= first * line)?.operand ?? operand;
 }
 
 /** The cell that a number of an array in global memory is; -1 behind its end. */
@@ -47,6 +72,8 @@ export const columnsOf = (operand: MemoryArray['operand'], { n, k }: Shape): num
 export interface Instruction {
   readonly array: string;
   readonly how: 'read' | 'write';
+  /** The matrix whose cells these are. */
+  readonly operand: MemoryArray['operand'];
   /** The array's index, for each thread; -1 for one that takes no part. */
   readonly at: Int32Array;
   /** For each thread the cells of the operand that it moves, `width` of them, counted along rows. */
@@ -77,8 +104,11 @@ export function placesIn(
   });
 }
 
-/** `fetch`: global memory is read, to be kept. `stage`: what was fetched goes into workgroup memory. */
-export type StepKind = 'fetch' | 'stage' | 'multiply' | 'store';
+/**
+ * `fetch`: global memory is read, to be kept. `stage`: what was fetched goes into workgroup memory. `load`: from there into
+ * matrices, where that is not done with the multiplication.
+ */
+export type StepKind = 'fetch' | 'stage' | 'load' | 'multiply' | 'store';
 
 export interface Step {
   readonly kind: StepKind;
@@ -99,6 +129,8 @@ export interface Mapping {
   readonly arrays: Readonly<Record<string, MemoryArray>>;
   /** Cells of C that a workgroup makes, and what it takes of K at a time: the shape has to be multiples of these. */
   readonly tile: Shape;
+  /** How much of K it takes to see all that is done, where two of the tile's do not. */
+  readonly depth?: number;
   /** Whether cells of C are made by a subgroup's lanes together. */
   readonly together?: boolean;
   /** Products that are summed for one of C = A·B; 1 where it is left out. */
@@ -287,16 +319,18 @@ export class Thread {
     matrix?: MatrixAccess,
   ): void {
     const { instructions } = this.#machine.steps[this.#step];
-    const { threads } = this.#machine.mapping;
+    const { threads, arrays } = this.#machine.mapping;
     const index = this.#instruction++;
+    const operand = operandAt(arrays[array], at);
     instructions[index] ??= {
-      ...{ array, how, width },
+      ...{ array, how, operand, width },
       at: new Int32Array(threads).fill(-1),
       cells: new Int32Array(threads * width).fill(-1),
       ...(matrix ? { matrix } : {}),
     };
     const instruction = instructions[index];
-    if (instruction.array !== array || instruction.how !== how || instruction.width !== width) {
+    const same = instruction.array === array && instruction.how === how && instruction.width === width;
+    if (!same || instruction.operand !== operand) {
       throw new Error(`thread ${this.index} has left the others: ${how}s ${array}`);
     }
     instruction.at[this.index] = at;

@@ -11,7 +11,7 @@ export function describeStep(traced: Trace, step: Step, scope: Scope, subgroup: 
   const of = (memory: string, how: string) =>
     instructions.filter(it => mapping.arrays[it.array].memory === memory && it.how === how);
   const told = (those: Instruction[], tell: (same: Instruction[], done: Transaction[]) => string) =>
-    byArray(those).flatMap(same => {
+    alike(those).flatMap(same => {
       const done = same
         .flatMap(instruction => transactions(traced, instruction))
         .filter(it => scope === 'workgroup' || it.subgroup === subgroup);
@@ -28,10 +28,11 @@ export function describeStep(traced: Trace, step: Step, scope: Scope, subgroup: 
   ];
 }
 
-const byArray = (instructions: readonly Instruction[]): Instruction[][] =>
-  [...new Set(instructions.map(({ array }) => array))].map(array =>
-    instructions.filter(instruction => instruction.array === array),
-  );
+/** Those of the same array and operand together. */
+function alike(instructions: readonly Instruction[]): Instruction[][] {
+  const kindOf = ({ array, operand }: Instruction) => `${array} ${operand}`;
+  return [...new Set(instructions.map(kindOf))].map(kind => instructions.filter(it => kindOf(it) === kind));
+}
 
 function heading({ mapping }: Trace, { kind, from, to }: Step): string {
   const range = to - from === 1 ? `k = ${from}` : `k = ${from} to ${to - 1}`;
@@ -40,6 +41,7 @@ function heading({ mapping }: Trace, { kind, from, to }: Step): string {
   return {
     fetch: `Fetch for ${range} into ${keep}.`,
     stage: `What was fetched for ${range} goes into workgroup memory.`,
+    load: `Load matrices for ${range}, which are multiplied next.`,
     multiply: `Multiply, ${range}.`,
     store: 'Store the sums in C.',
   }[kind];
@@ -113,8 +115,7 @@ function staged(
   done: readonly Transaction[],
   step: Step,
 ): string {
-  const [{ array }] = same;
-  const { operand } = mapping.arrays[array];
+  const [{ array, operand }] = same;
   const conflict = conflictOf(done);
   if (operand === 'C') return `The sums pass through ${array}${conflict}.`;
   const uses = operand === 'A' ? mapping.tile.n : mapping.tile.m;
@@ -129,11 +130,11 @@ function local(
 ): string {
   const { mapping } = traced;
   const [first] = done;
-  const { operand } = mapping.arrays[first.array];
+  const [{ operand }] = same;
   if (mapping.together && operand !== 'C') {
     const loads = scope === 'workgroup' ? `Each subgroup loads` : 'The subgroup loads';
     const count = done.filter(it => it.subgroup === first.subgroup).length;
-    return `${loads} ${plural(count, 'matrix', 'matrices')} of ${first.width} numbers from ${first.array}.`;
+    return `${loads} ${plural(count, 'matrix', 'matrices')} of ${first.width} numbers of ${operand} from ${first.array}.`;
   }
   const numbers = done.filter(it => it.subgroup === first.subgroup).length * first.width;
   return [
@@ -152,13 +153,15 @@ const conflictOf = (done: readonly Transaction[]): string => {
 const handed = ({ mapping }: Trace, same: readonly Instruction[], [first]: readonly Transaction[]): string =>
   `Lane ${same[0].at[first.subgroup * mapping.lanes] % mapping.lanes} hands its ${plural(same.length, 'number')} of A to all lanes of its subgroup: no memory is read.`;
 
-function productsOf({ mapping }: Trace, { products }: Step, scope: Scope): string {
+function productsOf({ mapping }: Trace, { products, instructions }: Step, scope: Scope): string {
   const subgroups = Math.ceil(mapping.threads / mapping.lanes);
   const idle = mapping.lanes - mapping.threads;
   if (idle > 0) return `${plural(products, 'multiply-add')}. The other ${idle} lanes of the subgroup idle.`;
   const each = products / mapping.threads;
-  if (scope === 'subgroup') return `${plural(products / subgroups, 'multiply-add')} in this subgroup.`;
-  return `${plural(products, 'multiply-add')}${mapping.together ? '' : `, ${each} a thread`}.`;
+  const loaded = instructions.length === 0 ? ', of matrices that are loaded: no memory is read' : '';
+  if (scope === 'subgroup')
+    return `${plural(products / subgroups, 'multiply-add')} in this subgroup${loaded}.`;
+  return `${plural(products, 'multiply-add')}${mapping.together ? '' : `, ${each} a thread`}${loaded}.`;
 }
 
 const plural = (count: number, one: string, many = `${one}s`): string =>
