@@ -15,6 +15,8 @@ const BYTES_PER_MS = 3e9;
 const DISPATCH_MS = 0.003;
 /** From fetching a step's operands to having multiplied them, where nothing else fills the time. */
 const STEP_MS = 0.0006;
+/** A step of a pipeline in such steps: it is shorter, and much of it is under way before (wgsl/matrix-pipeline.ts). */
+export const PIPELINED = 0.4;
 /** Threads that keep a large device busy. */
 export const THREADS = 64 * 1024;
 

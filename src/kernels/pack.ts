@@ -14,6 +14,9 @@
 import { BYTES, isInteger, type Operand } from '../problem.ts';
 import { type Binding, ceilDiv, foldGrid, type Pass, reads, uniform, writes } from '../program.ts';
 import { elementOf } from '../wgsl/frame.ts';
+import { cells, type WidthC } from '../wgsl/store.ts';
+import { unroll } from '../wgsl/unroll.ts';
+import { vectorizes } from '../wgsl/vectors.ts';
 
 export type PackedType = 'f32' | 'f16' | 'i8' | 'u8';
 
@@ -104,6 +107,10 @@ export function pack(options: PackOptions): Packed {
   };
 }
 
+/** How many elements lie side by side in a row of the operand, as it is stored. */
+const rowLength = ({ name, operand, lines, length }: PackOptions) =>
+  (name === 'a') === operand.trans ? lines : length;
+
 /** Whether a row of the blocks runs across the operand's stored rows. */
 const across = ({ name, operand, order }: PackOptions) =>
   ((name === 'a') === (order === 'lines')) === operand.trans;
@@ -111,6 +118,7 @@ const across = ({ name, operand, order }: PackOptions) =>
 const wgsl = (options: PackOptions, parts: 1 | 2) => {
   const { operand, order, type, wordBytes, block } = options;
   const turned = across(options);
+  const width = vectorizes(operand, rowLength(options), 4) ? 4 : 1;
   const [blockRows, blockCols] = order === 'lines' ? block : [block[1], block[0]];
   return /* wgsl */ `${operand.type === 'f16' ? 'enable f16;\n' : ''}
 const ROWS = ${ROWS}u;
@@ -131,16 +139,12 @@ struct Source {
 }
 
 @group(0) @binding(0) var<uniform> source: Source;
-@group(0) @binding(1) var<storage, read> elements: array<${isInteger(operand.type) ? 'u32' : operand.type}>;
+@group(0) @binding(1) var<storage, read> elements: array<${isInteger(operand.type) ? 'u32' : cells(operand.type, width)}>;
 @group(0) @binding(2) var<storage, read_write> packed: array<Word>;
 ${parts === 2 ? '@group(0) @binding(3) var<storage, read> scales: array<f32>;\n' : ''}
 var<workgroup> tile: array<array<Value, COLS + 1>, ROWS>;
 
-fn element(copy: u32, row: u32, col: u32) -> Value {
-  let index = source.offset + copy * source.stride + ${turned ? 'col * source.ld + row' : 'row * source.ld + col'};
-  let inside = (row < source.rows) & (col < source.cols);
-  return select(Value(), ${elementOf('elements', operand, 1, 'Value')}, inside);
-}
+${readElements(operand, turned, width)}
 
 // Where the word at (row, col) goes: its tile, its step of K, and its place in their block.
 fn place(copy: u32, row: u32, col: u32) -> u32 {
@@ -155,17 +159,12 @@ fn main(
 ) {
   let across = (source.packedCols + COLS - 1) / COLS;
   let down = (source.packedRows + ROWS - 1) / ROWS;
-  let index = group.y * groups.x + group.x;
+  ${parts === 1 ? FORWARDS : BACKWARDS}
   let copy = index / (across * down);
-  if (copy >= source.copies) { return; }
   let firstRow = index / across % down * ROWS;
   let firstCol = index % across * COLS;
 
-  for (var i = 0u; i < ROWS * COLS / 256; i++) {
-    let e = thread + i * 256;
-    ${turned ? 'let y = e % ROWS;\n    let x = e / ROWS;' : 'let y = e / COLS;\n    let x = e % COLS;'}
-    tile[y][x] = element(copy, firstRow + y, firstCol + x);
-  }
+  ${width === 4 ? readFours(turned) : readOnes(turned)}
   workgroupBarrier();
 
   const WORDS = COLS / PER_WORD;
@@ -183,6 +182,44 @@ fn main(
 ${word(type, wordBytes, parts)}
 `;
 };
+
+/** WGSL: an element of the source, or four that lie side by side in one of its rows; 0 outside. */
+function readElements(operand: Operand, turned: boolean, width: WidthC): string {
+  const Values = cells('Value', width);
+  const four = {
+    i8: '(vec4<i32>(i32(elements[index / 4])) << vec4(24u, 16u, 8u, 0u)) >> vec4(24u)',
+    u8: 'vec4<i32>((vec4(elements[index / 4]) >> vec4(0u, 8u, 16u, 24u)) & vec4(255u))',
+    f16: 'vec4<Value>(elements[index / 4])',
+    f32: 'elements[index / 4]',
+  }[operand.type];
+  return /* wgsl */ `fn ${width === 4 ? 'fourElements' : 'element'}(copy: u32, row: u32, col: u32) -> ${Values} {
+  let index = source.offset + copy * source.stride + ${turned ? 'col * source.ld + row' : 'row * source.ld + col'};
+  let inside = (row < source.rows) & (col < source.cols);
+  return select(${Values}(), ${width === 4 ? four : elementOf('elements', operand, 1, 'Value')}, inside);
+}`;
+}
+
+const FORWARDS = /* wgsl */ `let index = group.y * groups.x + group.x;
+  if (index >= across * down * source.copies) { return; }`;
+
+/** The scales were just found, from the first line to the last: of a large operand, the last lines are still in a cache. */
+const BACKWARDS = /* wgsl */ `let done = group.y * groups.x + group.x;
+  let pieces = across * down * source.copies;
+  if (done >= pieces) { return; }
+  let index = pieces - 1 - done;`;
+
+const readOnes = (turned: boolean) => /* wgsl */ `for (var i = 0u; i < ROWS * COLS / 256; i++) {
+    let e = thread + i * 256;
+    ${turned ? 'let y = e % ROWS;\n    let x = e / ROWS;' : 'let y = e / COLS;\n    let x = e % COLS;'}
+    tile[y][x] = element(copy, firstRow + y, firstCol + x);
+  }`;
+
+const readFours = (turned: boolean) => /* wgsl */ `for (var i = 0u; i < ROWS * COLS / 1024; i++) {
+    let e = thread + i * 256;
+    ${turned ? 'let y = e % (ROWS / 4) * 4;\n    let x = e / (ROWS / 4);' : 'let y = e / (COLS / 4);\n    let x = e % (COLS / 4) * 4;'}
+    let values = fourElements(copy, firstRow + y, firstCol + x);
+    ${unroll(4, 4, j => `tile[y${turned && j ? ` + ${j}` : ''}][x${!turned && j ? ` + ${j}` : ''}] = values[${j}];`)}
+  }`;
 
 const PLACE_IN_LINES = /* wgsl */ `  let words = BLOCK_COLS / PER_WORD;
   let block = (copy * source.tiles + row / BLOCK_ROWS) * source.steps + col / BLOCK_COLS;

@@ -4,11 +4,14 @@
  * numbers. 0 marks a line that holds NaN or infinity.
  *
  * Mapping: 256 threads share 4 lines that lie along memory, 64 threads a line, or 16 lines that lie across it, 16 threads
- * a line; either way neighbours read neighbours. Eight loads are under way at once: their latency is what it waits for.
+ * a line or, where lines can be read in fours, 64 threads four of them; either way neighbours read neighbours. Eight loads are
+ * under way at once: their latency is what it waits for.
  */
 import type { Operand } from '../problem.ts';
 import { ceilDiv, foldGrid, type Pass, reads, uniform, writes } from '../program.ts';
+import { cells, type WidthC } from '../wgsl/store.ts';
 import { unroll } from '../wgsl/unroll.ts';
+import { vectorizes } from '../wgsl/vectors.ts';
 
 export interface ScalesOptions {
   readonly name: 'a' | 'b';
@@ -27,6 +30,7 @@ export function scalesPass({ name, operand, lines, length, batch, first }: Scale
 } {
   const copies = operand.stride === 0 ? 1 : batch;
   const along = (name === 'a') !== operand.trans;
+  const width = vectorizes(operand, along ? length : lines, 4) ? 4 : 1;
   const linesAtOnce = along ? 4 : 16;
   const data = `lines${name.toUpperCase()}`;
   return {
@@ -35,11 +39,11 @@ export function scalesPass({ name, operand, lines, length, batch, first }: Scale
     },
     pass: {
       label: `scale ${name.toUpperCase()}`,
-      wgsl: wgsl(along, linesAtOnce),
+      wgsl: along ? alongLines(linesAtOnce, width) : acrossLines(linesAtOnce, width),
       bindings: [uniform(data), reads(name), writes('scales')],
       workgroups: foldGrid(ceilDiv(lines, linesAtOnce) * copies),
       threads: 256,
-      workgroupMemory: 1024,
+      workgroupMemory: along ? 1024 : 1024 * width,
     },
   };
 }
@@ -54,49 +58,104 @@ export const LINES = /* wgsl */ `struct Lines {
 /** Loads that are under way at once. */
 const AT_ONCE = 8;
 
-const wgsl = (along: boolean, linesAtOnce: number) => /* wgsl */ `
+/** Threads that share a line that lies along memory. */
+const alongLines = (linesAtOnce: number, width: WidthC) => /* wgsl */ `
+${declarations({ linesAtOnce, share: 256 / linesAtOnce, width, most: 'u32' })}
+
+@compute @workgroup_size(256)
+${MAIN} {
+${piece}
+  let own = thread / SHARE;
+  let share = thread % SHARE;
+  let line = index % pieces * LINES + own;
+  let start = data.offset + copy * data.stride + min(line, data.lines - 1) * data.ld;
+  var most = ${cells('u32', width)}();
+  for (var i = share; i < data.length${inFours(width)}; i += ${AT_ONCE} * SHARE) {
+    ${unroll(AT_ONCE, 4, j => `most = max(most, magnitude(start${inFours(width)} + min(i + ${j} * SHARE, data.length${inFours(width)} - 1)));`)}
+  }
+  let ofShare = ${width === 4 ? 'max(max(most.x, most.y), max(most.z, most.w))' : 'most'};
+  let ofLine = largestOf(thread, share, ofShare);
+  if (share == 0 && line < data.lines) { scales[data.first + copy * data.lines + line] = scaleFor(ofLine); }
+}
+`;
+
+/** Threads that share lines that lie across memory, one or four of them. */
+const acrossLines = (linesAtOnce: number, width: WidthC) => /* wgsl */ `
+${declarations({ linesAtOnce, share: (256 / linesAtOnce) * width, width, most: cells('u32', width) })}
+
+@compute @workgroup_size(256)
+${MAIN} {
+${piece}
+  let own = thread % (LINES${inFours(width)});
+  let share = thread / (LINES${inFours(width)});
+  let line = index % pieces * LINES + own${width === 4 ? ' * 4' : ''};
+  let start = data.offset + copy * data.stride + min(line, data.lines - ${width});
+  var most = ${cells('u32', width)}();
+  for (var i = share; i < data.length; i += ${AT_ONCE} * SHARE) {
+    ${unroll(AT_ONCE, 4, j => `most = max(most, magnitude((start + min(i + ${j} * SHARE, data.length - 1) * data.ld)${inFours(width)}));`)}
+  }
+  let ofLines = largestOf(own * SHARE + share, share, most);
+  if (share == 0 && line < data.lines) {
+    let at = data.first + copy * data.lines + line;
+    ${width === 4 ? unroll(4, 4, j => `scales[at + ${j}] = scaleFor(ofLines[${j}]);`) : 'scales[at] = scaleFor(ofLines);'}
+  }
+}
+`;
+
+const inFours = (width: WidthC) => (width === 4 ? ' / 4' : '');
+
+const MAIN = /* wgsl */ `fn main(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+)`;
+
+const piece = /* wgsl */ `  let index = group.y * groups.x + group.x;
+  let pieces = (data.lines + LINES - 1) / LINES;
+  let copy = index / pieces;
+  if (copy >= data.copies) { return; }`;
+
+function declarations({
+  linesAtOnce,
+  share,
+  width,
+  most,
+}: {
+  readonly linesAtOnce: number;
+  readonly share: number;
+  readonly width: WidthC;
+  readonly most: string;
+}): string {
+  return /* wgsl */ `
 const LINES = ${linesAtOnce}u;
-const SHARE = 256 / LINES;            // threads to a line
+const SHARE = ${share}u;            // threads to a line, or to four
 
 ${LINES}
 
 @group(0) @binding(0) var<uniform> data: Lines;
-@group(0) @binding(1) var<storage, read> elements: array<f32>;
+@group(0) @binding(1) var<storage, read> elements: array<${cells('f32', width)}>;
 @group(0) @binding(2) var<storage, read_write> scales: array<f32>;
 
-var<workgroup> largest: array<u32, 256>;
+var<workgroup> largest: array<${most}, 256>;
 
-@compute @workgroup_size(256)
-fn main(
-  @builtin(workgroup_id) group: vec3u,
-  @builtin(num_workgroups) groups: vec3u,
-  @builtin(local_invocation_index) thread: u32,
-) {
-  let index = group.y * groups.x + group.x;
-  let pieces = (data.lines + LINES - 1) / LINES;
-  let copy = index / pieces;
-  if (copy >= data.copies) { return; }
-  ${along ? 'let own = thread / SHARE;\n  let share = thread % SHARE;' : 'let own = thread % LINES;\n  let share = thread / LINES;'}
-  let line = index % pieces * LINES + own;
-  let start = data.offset + copy * data.stride + min(line, data.lines - 1) * ${along ? 'data.ld' : '1'};
-  // Bits of magnitudes compare like the magnitudes, infinity and NaN above all numbers.
-  var most = 0u;
-  for (var i = share; i < data.length; i += ${AT_ONCE} * SHARE) {
-    ${unroll(AT_ONCE, 4, j => `most = max(most, magnitude(start + min(i + ${j} * SHARE, data.length - 1)${along ? '' : ' * data.ld'}));`)}
-  }
-  largest[own * SHARE + share] = most;
-  workgroupBarrier();
-  if (share == 0 && line < data.lines) {
-    for (var i = 1u; i < SHARE; i++) { most = max(most, largest[own * SHARE + i]); }
-    scales[data.first + copy * data.lines + line] = scaleFor(most);
-  }
+// Bits of magnitudes compare like the magnitudes, infinity and NaN above all numbers.
+fn magnitude(index: u32) -> ${cells('u32', width)} {
+  return bitcast<${cells('u32', width)}>(elements[index]) & ${cells('u32', width)}(0x7fffffffu);
 }
 
-fn magnitude(index: u32) -> u32 { return bitcast<u32>(elements[index]) & 0x7fffffffu; }
+// What the first of the threads that share something gets is the largest of theirs, which lie side by side.
+fn largestOf(place: u32, share: u32, own: ${most}) -> ${most} {
+  largest[place] = own;
+  for (var half = SHARE / 2; half > 0; half /= 2) {
+    workgroupBarrier();
+    if (share < half) { largest[place] = max(largest[place], largest[place + half]); }
+  }
+  return largest[place];
+}
 
 fn scaleFor(most: u32) -> f32 {
   // 2^(14 - e) for a largest element of 2^e and more; not so large that its inverse were a subnormal number.
   let scale = bitcast<f32>(min(268 - (most >> 23), 253u) << 23);
   return select(select(scale, 1.0, most == 0), 0.0, most >= 0x7f800000u);
+}`;
 }
-`;

@@ -29,7 +29,7 @@ import {
 import { matrixPipeline } from '../wgsl/matrix-pipeline.ts';
 import { matrixEnable, matrixTile } from '../wgsl/matrix-tile.ts';
 import { cells, type WidthC } from '../wgsl/store.ts';
-import { estimateMs } from './cost.ts';
+import { estimateMs, PIPELINED } from './cost.ts';
 import type { Kernel, Params } from './kernel.ts';
 import { pack } from './pack.ts';
 import { type Finish, partialBytes, reducePass } from './reduce.ts';
@@ -38,7 +38,8 @@ import { sliceBytes, slicesFor } from './slices.ts';
 
 /** Tiles, and the share of the matrix units' rate that each reaches at 4096³ (an H200; docs/performance.md). */
 const TILES = [
-  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 2, efficiency: 0.84 },
+  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 2, efficiency: 0.86 },
+  { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, efficiency: 0.6 },
   { bm: 128, bn: 64, bk: 16, sm: 64, sn: 32, stages: 1, prefetch: 1, efficiency: 0.69 },
   { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 1, prefetch: 0, efficiency: 0.55 },
   { bm: 32, bn: 32, bk: 16, sm: 16, sn: 16, stages: 1, prefetch: 0, efficiency: 0.15 },
@@ -103,11 +104,13 @@ export const splitF32: Kernel = {
     return estimateMs({
       operations: 3 * 2 * tiles * tile.bm * tile.bn * (k + START_AND_END * slices),
       unit: 'matrix',
-      efficiency: TILES.find(({ bm, bn }) => bm === tile.bm && bn === tile.bn)?.efficiency ?? 0.3,
+      efficiency:
+        TILES.find(({ bm, bn, stages }) => bm === tile.bm && bn === tile.bn && stages === tile.stages)
+          ?.efficiency ?? 0.3,
       bytes: 0.5 * tiles * (tile.bm + tile.bn) * k * BYTES.f32,
       // The scales read the operands, the split reads them again and writes as much.
       prepared: 12 * batch * (m * k + k * n) + sliceBytes(problem, slices),
-      steps: ceilDiv(k, tile.bk * slices),
+      steps: ceilDiv(k, tile.bk * slices) * (tile.stages === 2 ? PIPELINED : 1),
       threads: gridThreads(problem, tile) * slices,
       dispatches: slices > 1 ? 6 : 5,
     });
@@ -156,8 +159,8 @@ export const splitF32: Kernel = {
     };
     return {
       passes: [
-        ...scales.map(({ pass }) => pass),
-        ...packs.map(({ pass }) => pass),
+        // Each operand is split while a part of it is still in a cache.
+        ...[0, 1].flatMap(i => [scales[i].pass, packs[i].pass]),
         {
           label: 'split-f32',
           wgsl: [

@@ -25,7 +25,7 @@ import {
 import { matrixPipeline } from '../wgsl/matrix-pipeline.ts';
 import { matrixEnable, matrixTile } from '../wgsl/matrix-tile.ts';
 import { vectorizes } from '../wgsl/vectors.ts';
-import { estimateMs } from './cost.ts';
+import { estimateMs, PIPELINED } from './cost.ts';
 import type { Kernel, Params } from './kernel.ts';
 import { needsF16 } from './needs.ts';
 import { type Packed, type PackedType, pack } from './pack.ts';
@@ -51,11 +51,23 @@ export const subgroupMatrix: Kernel = {
   candidates(problem, profile) {
     const most = profile.software ? SOFTWARE_CELLS : Number.POSITIVE_INFINITY;
     const tiles = TILES.filter(({ sm, sn }) => sm * sn <= most).map(({ efficiency: _, ...tile }) => tile);
-    return configsFor(problem, profile)
+    const seen = new Set<string>();
+    const fitting = configsFor(problem, profile)
       .flatMap(({ K }, config) =>
         tiles.map(tile => ({ ...tile, bk: tile.stages === 2 ? K : tile.bk, slices: 1, config })),
       )
-      .filter(params => misfit(tileFor(problem, profile, params)) === null)
+      .filter(params => {
+        const { tile, pieces } = sourced(problem, profile, params);
+        // What has to be packed anyway makes the same program of different parameters.
+        const { pack: _, ...sizes } = params;
+        const program = JSON.stringify([sizes, ...pieces.map(({ packed }) => packed !== null)]);
+        if (misfit(tile) !== null || seen.has(program)) return false;
+        seen.add(program);
+        return true;
+      });
+    // Smaller matrices were slower wherever there are larger ones (docs/performance.md, log entry 17).
+    return fitting
+      .filter(({ config }) => config === fitting[0].config)
       .flatMap(params => {
         const tile = tileFor(problem, profile, params);
         return slicesFor(problem, gridThreads(problem, tile)).map(slices => ({ ...params, slices }));
@@ -67,54 +79,45 @@ export const subgroupMatrix: Kernel = {
       .flatMap((tile): Params[] => (tile.stages === 2 ? [tile] : [16, 32, 64].map(bk => ({ ...tile, bk }))))
       .flatMap(tile => [1, 2, 4, 8].map((slices): Params => ({ ...tile, slices })))
       .flatMap(tile => (tile.stages === 2 ? [1, 2] : [0, 1]).map(prefetch => ({ ...tile, prefetch })))
-      .filter(params => misfit(tileFor(problem, profile, params)) === null);
+      .filter(params => misfit(sourced(problem, profile, params).tile) === null);
   },
   arithmetic({ a, b, accuracy }): Arithmetic {
     if (isInteger(a.type)) return 'exact';
     return accuracy === 'f16' && (a.type === 'f32' || b.type === 'f32') ? 'narrowed' : 'matrix-f32';
   },
   estimate(problem, profile, params) {
-    const tile = tileFor(problem, profile, params);
+    const { tile, pieces } = sourced(problem, profile, params);
     const { m, n, k, batch, a, b } = problem;
     const tiles = tilesOf(problem, tile.bm, tile.bn);
     const known = TILES.find(
       ({ bm, bn, stages, pack }) =>
         bm === tile.bm && bn === tile.bn && stages === tile.stages && pack === params.pack,
     );
-    const packs = [
-      pieceOf('a', problem, tile, 1, params.pack === 1),
-      pieceOf('b', problem, tile, 1, params.pack === 1),
-    ];
     const packed = [m * k * BYTES[a.type], k * n * BYTES[b.type]].map((bytes, i) =>
-      packs[i].packed ? 2 * bytes : 0,
+      pieces[i].packed ? 2 * bytes : 0,
     );
+    const integers = isInteger(a.type);
     return estimateMs({
-      operations: 2 * tiles * tile.bm * tile.bn * (k + START_AND_END * params.slices),
-      unit: isInteger(a.type) ? 'dot' : 'matrix',
-      efficiency: known?.efficiency ?? 0.3,
+      operations: (integers ? 1 : 2) * tiles * tile.bm * tile.bn * (k + START_AND_END * params.slices),
+      unit: 'matrix',
+      // Bytes of B that do not lie along K are turned one by one.
+      efficiency: (known?.efficiency ?? 0.3) * (integers && pieces[1].packed === null ? 0.4 : 1),
       // Of the tiles' traffic half is taken to come from the L2 cache, but each operand comes from memory once.
       bytes: Math.max(
         0.5 * tiles * (tile.bm + tile.bn) * k * BYTES[a.type],
         READING * batch * (m * k * BYTES[a.type] + k * n * BYTES[b.type]),
       ),
       prepared: batch * (packed[0] + packed[1]) + sliceBytes(problem, params.slices),
-      steps: ceilDiv(k, tile.bk * params.slices),
+      steps: ceilDiv(k, tile.bk * params.slices) * (tile.stages === 2 ? PIPELINED : 1),
       threads: gridThreads(problem, tile) * params.slices,
-      dispatches: 1 + packs.filter(piece => piece.packed).length + (params.slices > 1 ? 1 : 0),
+      dispatches: 1 + pieces.filter(piece => piece.packed).length + (params.slices > 1 ? 1 : 0),
     });
   },
   build(problem, profile, params): Program {
-    const base = tileFor(problem, profile, params);
-    const reason = misfit(base);
+    const { tile, pieces } = sourced(problem, profile, params);
+    const reason = misfit(tile);
     if (reason) throw new GemmError('invalid-argument', `subgroup-matrix: ${reason}`);
-    const { k } = problem;
-    const steps = roundUp(ceilDiv(ceilDiv(k, base.bk), params.slices), base.stages);
-    const pieces = [
-      pieceOf('a', problem, base, steps * params.slices, params.pack === 1),
-      pieceOf('b', problem, base, steps * params.slices, params.pack === 1),
-    ];
     const [a, b] = pieces;
-    const tile: MatrixTile = { ...base, steps, a: a.source, b: b.source };
     const packs = pieces.flatMap(({ packed }) => packed ?? []);
     const {
       wgsl,
@@ -157,17 +160,26 @@ export const subgroupMatrix: Kernel = {
 
 /**
  * Tiles in cells, and the share of the matrix units' rate that each reaches at 4096³ (an H200; docs/performance.md), packing
- * left out. Packed operands are read faster than rows, but packing them has to pay.
+ * left out. Packed rows of A are read faster, but packing them has to pay; B in rows is read as fast as packed.
  */
 const TILES = [
-  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 64, stages: 2, prefetch: 2, pack: 1, efficiency: 0.8 },
-  { bm: 128, bn: 128, bk: 32, sm: 64, sn: 64, stages: 1, prefetch: 0, pack: 1, efficiency: 0.68 },
+  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 64, stages: 2, prefetch: 2, pack: 2, efficiency: 0.84 },
+  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 64, stages: 2, prefetch: 2, pack: 1, efficiency: 0.84 },
+  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 64, stages: 2, prefetch: 2, pack: 0, efficiency: 0.55 },
+  { bm: 64, bn: 128, bk: 16, sm: 32, sn: 64, stages: 2, prefetch: 2, pack: 2, efficiency: 0.62 },
+  { bm: 64, bn: 128, bk: 16, sm: 32, sn: 64, stages: 2, prefetch: 2, pack: 0, efficiency: 0.5 },
+  { bm: 32, bn: 128, bk: 16, sm: 32, sn: 64, stages: 2, prefetch: 2, pack: 0, efficiency: 0.42 },
+  { bm: 32, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, pack: 0, efficiency: 0.36 },
+  { bm: 128, bn: 128, bk: 32, sm: 64, sn: 64, stages: 1, prefetch: 0, pack: 1, efficiency: 0.66 },
   { bm: 128, bn: 128, bk: 32, sm: 64, sn: 64, stages: 1, prefetch: 0, pack: 0, efficiency: 0.46 },
   { bm: 64, bn: 128, bk: 32, sm: 32, sn: 64, stages: 1, prefetch: 0, pack: 0, efficiency: 0.38 },
   { bm: 64, bn: 64, bk: 32, sm: 32, sn: 32, stages: 1, prefetch: 0, pack: 0, efficiency: 0.27 },
   { bm: 32, bn: 128, bk: 32, sm: 32, sn: 32, stages: 1, prefetch: 0, pack: 0, efficiency: 0.25 },
   { bm: 32, bn: 32, bk: 32, sm: 16, sn: 16, stages: 1, prefetch: 0, pack: 0, efficiency: 0.15 },
 ] as const;
+
+/** What `pack` says: which operands are packed though they could be read as they lie. */
+const [BOTH, ONLY_A] = [1, 2];
 
 /** How much longer operands take from memory than in kernels that do nothing but read. */
 const READING = 1.3;
@@ -213,6 +225,17 @@ export function tileFor(problem: Problem, profile: Profile, params: Params): Mat
     ...{ parts: 1, flush: 0, steps: 1, a: { kind: 'blocked' }, b: { kind: 'blocked' } },
     ...{ store: 'storeC', width: storeWidth(problem, { config, sn, lanes, slices }) },
   };
+}
+
+/** The tile as the operands come to it, and what becomes of them before. */
+function sourced(problem: Problem, profile: Profile, params: Params) {
+  const base = tileFor(problem, profile, params);
+  const steps = roundUp(ceilDiv(ceilDiv(problem.k, base.bk), params.slices), base.stages);
+  const piece = (name: 'a' | 'b', always: readonly number[]) =>
+    pieceOf(name, problem, base, steps * params.slices, always.includes(params.pack));
+  const pieces = [piece('a', [BOTH, ONLY_A]), piece('b', [BOTH])] as const;
+  const tile: MatrixTile = { ...base, steps, a: pieces[0].source, b: pieces[1].source };
+  return { tile, pieces };
 }
 
 interface Piece {

@@ -12,12 +12,12 @@ export interface Place {
 export const plus = (constant: number, rest: string | number) =>
   typeof rest === 'number' ? `${constant + rest}` : constant ? `${rest} + ${constant}` : rest;
 
-/** Of A, a thread fetches every ΔM-th row's word. */
-export function placesA(tile: MatrixTile): Place[] {
-  const { bm, bk, sm, a } = tile;
+/** Of A, a thread fetches every ΔM-th row's word; in workgroup memory they lie in slices of so many lines. */
+export function placesA(tile: MatrixTile, lines = tile.sm): Place[] {
+  const { bm, bk, a } = tile;
   const { word, strideA } = layout(tile);
   const words = bk / word;
-  if (a.kind === 'blocked') return placesInBlock(tile, 'A', bm, sm, strideA);
+  if (a.kind === 'blocked') return placesInBlock(tile, 'A', bm, lines, strideA);
   const delta = threads(tile) / words;
   return Array.from({ length: bm / delta }, (_, i) => ({
     at: () =>
@@ -30,15 +30,15 @@ export function placesA(tile: MatrixTile): Place[] {
         `now * ${words}`,
         `now * ${words} + atK < params.k / ${word}`,
       ),
-    ...inSlice('A', i * delta, sm, strideA, delta),
+    ...inSlice('A', i * delta, lines, strideA, delta),
   }));
 }
 
-/** Of B in rows, a thread fetches one column of words, every ΔK-th row of it. */
-export function placesB(tile: MatrixTile): Place[] {
-  const { bn, bk, sn, b } = tile;
+/** Of B in rows, a thread fetches one column of words, every ΔK-th row of it; of B in blocks, as of A. */
+export function placesB(tile: MatrixTile, lines = tile.sn): Place[] {
+  const { bn, bk, b } = tile;
   const { word, strideB } = layout(tile);
-  if (b.kind === 'blocked') return placesInBlock(tile, 'B', bn, sn, strideB);
+  if (b.kind === 'blocked') return placesInBlock(tile, 'B', bn, lines, strideB);
   const delta = threads(tile) / (bn / word);
   return Array.from({ length: bk / delta }, (_, i) => ({
     at: () =>
@@ -49,13 +49,13 @@ export function placesB(tile: MatrixTile): Place[] {
         `now * ${bk * b.ld}`,
         `${plus(i * delta, 'now * BK + rowB')} < params.k`,
       ),
-    slice: 'sliceB',
+    slice: 'columnB',
     inner: plus(i * delta * strideB, 'toB'),
   }));
 }
 
 /** A step's words in the order in which the threads fetch them: line by line, along K. */
-export function placesInBlock(
+function placesInBlock(
   tile: MatrixTile,
   side: 'A' | 'B',
   lines: number,
@@ -93,7 +93,7 @@ const rowsWord = (
 ) => (guardK ? `select(Word(), ${array}[${from} + ${step}], ${inside})` : `${array}[${from} + ${step}]`);
 
 /** What all of a thread's places along K have in common. */
-export function declareLine(words: number, threads: number): string {
+function declareLine(words: number, threads: number): string {
   return [
     `// Along K, this thread fetches word atK of its line and of every ${threads / words}th line below. Eight neighbouring threads`,
     '// take eight lines, so that their stores fall into different banks.',
@@ -103,11 +103,11 @@ export function declareLine(words: number, threads: number): string {
 }
 
 /** Where the first of them goes in a slice of so many lines; nothing where that differs from slice to slice. */
-export const declareFirst = (side: 'A' | 'B', lines: number, stride: number, delta: number): string[] =>
+const declareFirst = (side: 'A' | 'B', lines: number, stride: number, delta: number): string[] =>
   sameLine(lines, delta) ? [`let to${side} = line % ${lines} * ${stride} + atK;`] : [];
 
 /** Where an operand's blocks begin that this thread fetches its words from. */
-export function declareBlocks(tile: MatrixTile, side: 'A' | 'B'): string[] {
+function declareBlocks(tile: MatrixTile, side: 'A' | 'B'): string[] {
   const { bm, bn, bk, parts, steps, slices } = tile;
   const size = ((side === 'A' ? bm : bn) * bk) / wordElements(tile);
   const index = side === 'A' ? 'tile.row / BM' : 'tile.col / BN';
@@ -118,27 +118,27 @@ export function declareBlocks(tile: MatrixTile, side: 'A' | 'B'): string[] {
   );
 }
 
-/** What all of a thread's places have in common. */
-export function declarePlaces(tile: MatrixTile): string {
-  const { bn, bk, sm, sn, a, b } = tile;
+/** What all of a thread's places have in common, in slices of so many lines of A and of B. */
+export function declarePlaces(tile: MatrixTile, linesA = tile.sm, linesB = tile.sn): string {
+  const { bn, bk, sn, a, b } = tile;
   const { word, strideA, strideB } = layout(tile);
   const [words, wordsB] = [bk / word, bn / word];
   const T = threads(tile);
   return [
     declareLine(words, T),
-    ...declareFirst('A', sm, strideA, T / words),
+    ...declareFirst('A', linesA, strideA, T / words),
     ...(a.kind === 'blocked'
       ? declareBlocks(tile, 'A')
       : [
           `let fromA = (params.offsetA + tile.batch * params.strideA) / WORD + atK${a.ragged ? '' : ` + (tile.row + line) * ${a.ld}`};`,
         ]),
     ...(b.kind === 'blocked'
-      ? [...declareFirst('B', sn, strideB, T / words), ...declareBlocks(tile, 'B')]
+      ? [...declareFirst('B', linesB, strideB, T / words), ...declareBlocks(tile, 'B')]
       : [
           `// Of B, it fetches column atB of words, in row rowB and every ${T / wordsB}th row below.`,
           `let rowB = thread / ${wordsB};`,
           `let atB = thread % ${wordsB};`,
-          `let sliceB = atB / ${sn / word};`,
+          `let columnB = atB / ${sn / word};`,
           `let toB = rowB * ${strideB} + atB % ${sn / word};`,
           `let colB = ${b.ragged ? '// Columns past the edge repeat the last ones: what they add up to is never stored.\n  min(tile.col / WORD + atB, params.n / WORD - 1)' : 'tile.col / WORD + atB'};`,
           `let fromB = (params.offsetB + tile.batch * params.strideB) / WORD + rowB * ${b.ld} + colB;`,

@@ -20,7 +20,7 @@ export interface MatrixTile {
   readonly flush: number;
   /**
    * 1: a step is fetched, put into workgroup memory and multiplied in turn (matrix-tile.ts). 2: as a pipeline with two buffers in
-   * workgroup memory (matrix-pipeline.ts), of blocked operands and steps of one matrix.
+   * workgroup memory (matrix-pipeline.ts), with steps of one matrix.
    */
   readonly stages: 1 | 2;
   /**
@@ -119,22 +119,24 @@ export const storeWidth = (
 /** Greatest common divisor. */
 const divisor = (x: number, y: number): number => (y === 0 ? x : divisor(y, x % y));
 
-/** The sizes of wgsl/matrix-pipeline.ts, in words if nothing else is said. A and B lie in slices of as many lines. */
+/**
+ * The sizes of wgsl/matrix-pipeline.ts, in words if nothing else is said. A lies in slices of some lines, and B alike, or in one
+ * slice for each column of subgroups where its rows lie across K.
+ */
 export function pipelineLayout(tile: MatrixTile) {
-  const { bm, bn, bk, sm, sn, config, parts } = tile;
-  const word = wordElements(tile);
-  const numbers = wordBytes(tile) / 4;
-  const lines = divisor(sm, sn);
-  const stride = bk / word + 1;
-  const slice = lines * stride;
+  const { bm, bn, bk, sm, sn, config, parts, b } = tile;
+  const { word, numbers, strideA, strideB } = layout(tile);
+  const alongK = b.kind === 'blocked';
+  const lines = alongK ? divisor(sm, sn) : sm;
+  const slice = Math.max(lines * strideA, alongK ? 0 : bk * strideB);
   const slicesA = (bm / lines) * parts;
-  const slicesAll = ((bm + bn) / lines) * parts;
+  const slicesAll = slicesA + (bn / (alongK ? lines : sn)) * parts;
   // Results are staged in fours; a subgroup has some slices, or a part of one, for some of its matrices.
   const quads = (config.M * config.N) / 4;
   const perSlice = Math.floor((slice * numbers) / (4 * quads));
   const ofSubgroup = perSlice && Math.floor(slicesAll / subgroups(tile));
   return {
-    ...{ word, numbers, lines, stride, slice, slicesA, slicesAll, quads },
+    ...{ word, numbers, alongK, lines, strideA, strideB, slice, slicesA, slicesAll, quads },
     /** Whether the matrices that a subgroup stages at once share a slice, or have one each. */
     stacked: perSlice > ofSubgroup,
     /** Matrices that a subgroup stages at once. */

@@ -1,15 +1,15 @@
 /**
- * The main loop of wgsl/matrix-tile.ts as a pipeline, of packed operands: while one step is multiplied, the next goes from
+ * The main loop of wgsl/matrix-tile.ts as a pipeline: while one step is multiplied, the next goes from
  * workgroup memory into matrices, the one after it from registers into workgroup memory, and later ones are on their way from
  * storage. With two buffers in workgroup memory, two sets of matrices and steps of one matrix, one barrier between steps is enough,
  * and nothing between two barriers waits for anything else there (docs/performance.md, log entry 16).
  *
- * Mapping: as there. A and B lie alike in workgroup memory, along K, in slices of as many lines as divide a subgroup's rows and its
- * columns, A's first. Each slice is an inner array, so that offsets of matrix loads are constants.
+ * Mapping: as there. A and B share the buffers, A's slices first; packed, both lie along K, in slices of as many lines as divide
+ * a subgroup's rows and its columns. Each slice is an inner array, so that offsets of matrix loads are constants.
  *
  * At a flush and at the end the first buffer is free: results go through it, a few matrices of each subgroup at a time.
  */
-import { declareBlocks, declareFirst, declareLine, placesInBlock, plus } from './matrix-fetch.ts';
+import { declarePlaces, placesA, placesB, plus } from './matrix-fetch.ts';
 import { type MatrixTile, pipelineLayout, threads } from './matrix-layout.ts';
 import { declareSteps, declareTile, indent, multiplies, paragraph, partsOf } from './matrix-tile.ts';
 import { cells } from './store.ts';
@@ -23,25 +23,37 @@ const PAIR = [
 
 /** WGSL: declarations and `main`, to follow a frame with \`words\` access and \`tileOf(bm, bn)\`. */
 export function matrixPipeline(tile: MatrixTile): string {
-  const { config, lanes, pinned, bm, bn, bk, sm, sn, flush, prefetch, slices, store, width } = tile;
+  const { config, lanes, pinned, bm, bn, sm, sn, flush, prefetch, slices, store, width } = tile;
   const { M, N } = config;
-  const { word, numbers, lines, stride, slice, slicesA, slicesAll, quads, stacked, atOnce } =
-    pipelineLayout(tile);
+  const {
+    word,
+    numbers,
+    alongK,
+    lines,
+    strideA,
+    strideB,
+    slice,
+    slicesA,
+    slicesAll,
+    quads,
+    stacked,
+    atOnce,
+  } = pipelineLayout(tile);
   const [rowsOf, colsOf] = [sm / M, sn / N];
   const colsOfSubgroups = bn / sn;
   const T = threads(tile);
-  const words = bk / word;
   const matrices = rowsOf * colsOf;
   const sum = (matrix: number) => `sum${Math.floor(matrix / colsOf)}_${matrix % colsOf}`;
   const eachSum = (line: (name: string) => string) => unroll(matrices, 0, matrix => line(sum(matrix)));
 
+  const slicesB = bn / (alongK ? lines : sn);
   const sides = partsOf(tile).flatMap(part => [
-    { side: 'A', part, first: part * (bm / lines), all: bm } as const,
-    { side: 'B', part, first: slicesA + part * (bn / lines), all: bn } as const,
+    { side: 'A', part, first: part * (bm / lines), places: placesA(tile, lines) } as const,
+    { side: 'B', part, first: slicesA + part * slicesB, places: placesB(tile, lines) } as const,
   ]);
-  const places = sides.flatMap(({ side, part, first, all }) =>
-    placesInBlock(tile, side, all, lines, stride).map(({ at, slice, inner }, i) => ({
-      word: `word${side}${i}_${part}`,
+  const words = sides.flatMap(({ side, part, first, places }) =>
+    places.map(({ at, slice, inner }, i) => ({
+      name: `word${side}${i}_${part}`,
       from: at(part),
       to: `[${plus(first, slice)}][${inner}]`,
     })),
@@ -50,23 +62,23 @@ export function matrixPipeline(tile: MatrixTile): string {
   const fetch = (set: number, step: string, how: 'var ' | '' = '') =>
     [
       `now = first + min(${step}, STEPS - 1);`,
-      ...places.map(({ word, from }) => `${how}${word}_${set} = ${from};`),
+      ...words.map(({ name, from }) => `${how}${name}_${set} = ${from};`),
     ].join('\n');
   /** And from there into a buffer. */
   const put = (set: number, buffer: number) =>
-    places.map(({ word, to }) => `memory${buffer}${to} = ${word}_${set};`).join('\n');
+    words.map(({ name, to }) => `memory${buffer}${to} = ${name}_${set};`).join('\n');
 
   const fragments = sides.flatMap(({ side, part, first }) => {
-    const [count, size, type, major] =
-      side === 'A'
-        ? ([rowsOf, M, 'Left', 'row_major'] as const)
-        : ([colsOf, N, 'Right', 'col_major'] as const);
+    const [count, size, type] =
+      side === 'A' ? ([rowsOf, M, 'Left'] as const) : ([colsOf, N, 'Right'] as const);
+    const inLines = side === 'A' || alongK;
     return Array.from({ length: count }, (_, i) => ({
       name: `${side}${i}${part}`,
       type,
-      major,
-      slice: plus(first + Math.floor((i * size) / lines), `slice${side}`),
-      offset: ((i * size) % lines) * stride,
+      major: side === 'B' && alongK ? 'col_major' : 'row_major',
+      slice: plus(first + (inLines ? Math.floor((i * size) / lines) : 0), `slice${side}`),
+      offset: inLines ? ((i * size) % lines) * strideA : (i * size) / word,
+      stride: side === 'A' ? strideA : strideB,
     }));
   });
   const declare = (set: string) =>
@@ -74,7 +86,7 @@ export function matrixPipeline(tile: MatrixTile): string {
   const load = (set: string, buffer: number) =>
     fragments
       .map(
-        ({ name, type, major, slice, offset }) =>
+        ({ name, type, major, slice, offset, stride }) =>
           `${set}${name} = subgroupMatrixLoad<${type}, ${major}>(&memory${buffer}[${slice}], ${offset}, ${stride});`,
       )
       .join('\n');
@@ -179,19 +191,10 @@ fn main(
   let tile = tileOf(group, groups);
   if (!tile.valid) { return; }
   let sliceA = subgroup / ${colsOfSubgroups} * ${sm / lines};
-  let sliceB = subgroup % ${colsOfSubgroups} * ${sn / lines};
+  let sliceB = subgroup % ${colsOfSubgroups}${alongK ? ` * ${sn / lines}` : ''};
   let slot = subgroup${!stacked && atOnce > 1 ? ` * ${atOnce}` : ''};
 
-  ${indent(
-    [
-      declareLine(words, T),
-      ...declareFirst('A', lines, stride, T / words),
-      ...declareBlocks(tile, 'A'),
-      ...declareFirst('B', lines, stride, T / words),
-      ...declareBlocks(tile, 'B'),
-    ].join('\n'),
-    2,
-  )}
+  ${indent(declarePlaces(tile, lines, lines), 2)}
   ${indent(
     eachSum(name => `var ${name}: Result;`),
     2,

@@ -187,6 +187,13 @@ function paramsFor(kernel: Kernel, problem: Problem): Params {
   return fits!;
 }
 
+/** The same parameters for a pipeline; each turn packs what another does not, or fetches further ahead. */
+function pipelined(params: Params, turn: number): Params {
+  const [{ K }] = gpu().profile.matrixConfigs;
+  const pack = 'pack' in params ? { pack: Math.floor(turn / 3) % 3 } : {};
+  return { ...params, ...pack, bk: K, stages: 2, prefetch: 1 + (Math.floor(turn / 3) % 2) };
+}
+
 /** Runs problems with the parameters of the first; what is wrong with any of them. */
 async function failures(
   kernel: Kernel,
@@ -234,8 +241,9 @@ for (const [place, kernel] of KERNELS.entries()) {
         );
         if (!serves(kernel, problems[0])) return;
         const params = paramsFor(kernel, problems[0]);
-        // Every other row of a kernel that can cut K into slices does so.
-        const given = 'slices' in params && turn % 2 === 0 ? { ...params, slices: 3 } : params;
+        // Every other row of a kernel that can cut K into slices does so, and every third of one that can be a pipeline is one.
+        const cut = 'slices' in params && turn % 2 === 0 ? { ...params, slices: 3 } : params;
+        const given = 'stages' in params && turn % 3 === 0 ? pipelined(cut, turn) : cut;
         const served = problems.filter(problem => serves(kernel, problem));
         expect(await failures(kernel, served, given)).toEqual([]);
       },
@@ -278,17 +286,18 @@ for (const [place, kernel] of KERNELS.entries()) {
     });
 
     const special = [
-      ['one at a time', n, 1],
-      ['in fours', Math.ceil(n / 4) * 4, 1],
-      ['in slices of K', Math.ceil(n / 4) * 4, 3],
+      ['one at a time', n, {}],
+      ['in fours', Math.ceil(n / 4) * 4, {}],
+      ['in slices of K', Math.ceil(n / 4) * 4, { slices: 3 }],
+      ['by a pipeline', n, { stages: 2 }],
     ] as const;
-    test.each(special.slice(0, THOROUGH ? 3 : 1))(
+    test.each(special.slice(0, THOROUGH ? 4 : 1))(
       'NaN, infinity, −0, subnormals and huge numbers reach exactly their cells, stored %s',
-      async (_, n, slices) => {
+      async (_, n, asked) => {
         const problem = typed({ m, n, k: 40 });
         if (isInteger(problem.a.type) || !serves(kernel, problem)) return;
         const params = paramsFor(kernel, problem);
-        if (slices > 1 && !('slices' in params)) return;
+        if (Object.keys(asked).some(name => !(name in params))) return;
         const [huge, tiny] = problem.a.type === 'f16' ? [60000, 1e-6] : [1e38, 1e-39];
         const edit = ({ a, b }: HostOperands) => {
           put(a, (m - 1) * 40 + 5, Number.NaN);
@@ -301,7 +310,7 @@ for (const [place, kernel] of KERNELS.entries()) {
             put(b, k * n + 5, k < 3 ? tiny : 0);
           }
         };
-        const given = slices > 1 ? { ...params, slices } : params;
+        const given = 'stages' in asked ? pipelined(params, 1) : { ...params, ...asked };
         expect(await failures(kernel, [problem], given, edit)).toEqual([]);
       },
     );

@@ -96,7 +96,7 @@ fn main(
   // Of B, it fetches column atB of words, in row rowB and every 16th row below.
   let rowB = thread / 8;
   let atB = thread % 8;
-  let sliceB = atB / 4;
+  let columnB = atB / 4;
   let toB = rowB * 5 + atB % 4;
   let colB = tile.col / WORD + atB;
   let fromB = (params.offsetB + tile.batch * params.strideB) / WORD + rowB * 64 + colB;
@@ -116,8 +116,8 @@ fn main(
     workgroupBarrier();
     memoryA[0][toA] = wordA0_0;
     memoryA[1][toA] = wordA1_0;
-    memoryB[sliceB][toB] = wordB0_0;
-    memoryB[sliceB][toB + 80] = wordB1_0;
+    memoryB[columnB][toB] = wordB0_0;
+    memoryB[columnB][toB + 80] = wordB1_0;
     workgroupBarrier();
     {
       let a00 = subgroupMatrixLoad<Left, row_major>(&memoryA[subgroupRow], 0, 5);
