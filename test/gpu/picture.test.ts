@@ -114,7 +114,8 @@ for (const [place, what, params] of PIPELINES) {
     if (missing !== null) skip(missing);
     skip(slow, `${driver} compiles it for minutes`);
     const bk = profile.matrixConfigs[0].K;
-    const shape = { m: 64, n: 64, k: 4 * bk };
+    // Long enough for the loop to fetch what it puts into workgroup memory.
+    const shape = { m: 64, n: 64, k: 6 * bk };
     await expectAsDrawn(rung, { profile, shape, last: true, params: { ...params, bk } });
   });
 }
