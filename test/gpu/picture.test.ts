@@ -101,6 +101,8 @@ const PIPELINE = { bm: 32, bn: 32, sm: 16, sn: 16, stages: 2, slices: 1 };
 const PIPELINES: readonly (readonly [rung: string, what: string, params: Params])[] = [
   ['10', 'a step early', { ...PIPELINE, prefetch: 1, pack: 1, config: 0 }],
   ['10', 'two steps early', { ...PIPELINE, prefetch: 2, pack: 1, config: 0 }],
+  ['10', 'only A is packed', { ...PIPELINE, prefetch: 2, pack: 2, config: 0 }],
+  ['10', 'A and B as they lie', { ...PIPELINE, prefetch: 2, pack: 0, config: 0 }],
   // Without flushes: the sums' way through workgroup memory is not drawn.
   ['11', 'a step early', { ...PIPELINE, prefetch: 1, flush: 0 }],
   ['11', 'two steps early', { ...PIPELINE, prefetch: 2, flush: 0 }],

@@ -25,7 +25,7 @@ const PARAMETERS: Readonly<Record<string, Parameter>> = {
   products: { label: 'Products', hint: 'a workgroup makes at once' },
   stages: { label: 'Stages', hint: '1, or 2: a pipeline of two buffers', most: 2 },
   prefetch: { label: 'Prefetch', hint: 'steps fetched early', least: 0, most: 2 },
-  pack: { label: 'Pack', hint: '1: operands are packed first', least: 0, most: 1 },
+  pack: { label: 'Pack', hint: '1: operands are packed first, 2: A alone', least: 0, most: 2 },
   config: { label: 'Matrices', hint: 'which of the device’s sizes, from 0', least: 0, most: 15 },
   flush: { label: 'Flush', hint: 'K between two flushes', least: 0, most: 65536 },
 };
