@@ -247,7 +247,7 @@ const FOUR = /* wgsl */ `fn four(y: u32, x: u32) -> vec4<Value> {
  * The high part is the f32 rounded to the 11 bits of an f16, with integers: through f32(f16(x)) a compiler may fold
  * the rounding away. Below f16's normal numbers it is 0, and the low part takes what it can.
  */
-const SPLIT = /* wgsl */ `struct Split { high: vec2<u32>, low: vec2<u32> }
+export const SPLIT = /* wgsl */ `struct Split { high: vec2<u32>, low: vec2<u32> }
 
 fn split(x: vec4f) -> Split {
   let bits = bitcast<vec4<u32>>(x);

@@ -3,7 +3,7 @@
  * [2^14, 2^15), where an f16 holds it and the rest of an f32's bits fit into a second f16 far above f16's subnormal
  * numbers. 0 marks a line that holds NaN or infinity.
  *
- * Mapping: 256 threads share 4 lines that lie along memory, 64 threads a line, or 16 lines that lie across it, 16 threads
+ * Mapping: 256 threads share 4 lines that lie along memory (more where they are short), or 16 lines that lie across it, 16 threads
  * a line or, where lines can be read in fours, 64 threads four of them; either way neighbours read neighbours. Eight loads are
  * under way at once: their latency is what it waits for.
  */
@@ -31,7 +31,7 @@ export function scalesPass({ name, operand, lines, length, batch, first }: Scale
   const copies = operand.stride === 0 ? 1 : batch;
   const along = (name === 'a') !== operand.trans;
   const width = vectorizes(operand, along ? length : lines, 4) ? 4 : 1;
-  const linesAtOnce = along ? 4 : 16;
+  const linesAtOnce = along ? 256 / threadsOfLine(length / width) : 16;
   const data = `lines${name.toUpperCase()}`;
   return {
     uniforms: {
@@ -57,6 +57,10 @@ export const LINES = /* wgsl */ `struct Lines {
 
 /** Loads that are under way at once. */
 const AT_ONCE = 8;
+
+/** Threads to a line along memory, of so many loads: a power of two from 4 to 64 that leaves each of them some. */
+const threadsOfLine = (loads: number): number =>
+  2 ** Math.min(6, Math.max(2, Math.floor(Math.log2(Math.max(1, loads / 4)))));
 
 /** Threads that share a line that lies along memory. */
 const alongLines = (linesAtOnce: number, width: WidthC) => /* wgsl */ `

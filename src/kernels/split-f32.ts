@@ -23,26 +23,30 @@ import {
   storeWidth,
   threads,
   wordBytes,
+  wordElements,
   wordType,
   workgroupMemory,
 } from '../wgsl/matrix-layout.ts';
 import { matrixPipeline } from '../wgsl/matrix-pipeline.ts';
 import { matrixEnable, matrixTile } from '../wgsl/matrix-tile.ts';
 import { cells, type WidthC } from '../wgsl/store.ts';
+import { vectorizes } from '../wgsl/vectors.ts';
 import { estimateMs, PIPELINED } from './cost.ts';
 import type { Kernel, Params } from './kernel.ts';
-import { pack } from './pack.ts';
+import { pack, SPLIT } from './pack.ts';
 import { type Finish, partialBytes, reducePass } from './reduce.ts';
 import { LINES, scalesPass } from './scales.ts';
 import { sliceBytes, slicesFor } from './slices.ts';
 
 /** Tiles, and the share of the matrix units' rate that each reaches at 4096³ (an H200; docs/performance.md). */
 const TILES = [
-  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 2, efficiency: 0.86 },
-  { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, efficiency: 0.6 },
-  { bm: 128, bn: 64, bk: 16, sm: 64, sn: 32, stages: 1, prefetch: 1, efficiency: 0.69 },
-  { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 1, prefetch: 0, efficiency: 0.55 },
-  { bm: 32, bn: 32, bk: 16, sm: 16, sn: 16, stages: 1, prefetch: 0, efficiency: 0.15 },
+  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 2, pack: 2, efficiency: 0.62 },
+  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 2, pack: 1, efficiency: 0.86 },
+  { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, pack: 2, efficiency: 0.5 },
+  { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, pack: 1, efficiency: 0.6 },
+  { bm: 128, bn: 64, bk: 16, sm: 64, sn: 32, stages: 1, prefetch: 1, pack: 1, efficiency: 0.69 },
+  { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 1, prefetch: 0, pack: 1, efficiency: 0.55 },
+  { bm: 32, bn: 32, bk: 16, sm: 16, sn: 16, stages: 1, prefetch: 0, pack: 1, efficiency: 0.15 },
 ] as const;
 
 /** K in whose time a tile is begun and its results are stored. */
@@ -78,6 +82,7 @@ export const splitF32: Kernel = {
         bk: tile.stages === 2 ? configOf(profile).K : tile.bk,
         slices: 1,
       }))
+      .filter(params => params.pack !== ONLY_A || tileFor(problem, profile, params).b.kind === 'rows')
       .filter(params => misfit(tileFor(problem, profile, params)) === null)
       .flatMap(params => {
         const threads = gridThreads(problem, tileFor(problem, profile, params));
@@ -101,18 +106,21 @@ export const splitF32: Kernel = {
     const { m, n, k, batch } = problem;
     const { slices } = params;
     const tiles = tilesOf(problem, tile.bm, tile.bn);
+    const inRows = tile.b.kind === 'rows';
     return estimateMs({
       operations: 3 * 2 * tiles * tile.bm * tile.bn * (k + START_AND_END * slices),
       unit: 'matrix',
       efficiency:
-        TILES.find(({ bm, bn, stages }) => bm === tile.bm && bn === tile.bn && stages === tile.stages)
-          ?.efficiency ?? 0.3,
+        TILES.find(
+          ({ bm, bn, stages, pack }) =>
+            bm === tile.bm && bn === tile.bn && stages === tile.stages && pack === params.pack,
+        )?.efficiency ?? 0.3,
       bytes: 0.5 * tiles * (tile.bm + tile.bn) * k * BYTES.f32,
       // The scales read the operands, the split reads them again and writes as much.
-      prepared: 12 * batch * (m * k + k * n) + sliceBytes(problem, slices),
+      prepared: batch * (12 * m * k + (inRows ? 4 : 12) * k * n) + sliceBytes(problem, slices),
       steps: ceilDiv(k, tile.bk * slices) * (tile.stages === 2 ? PIPELINED : 1),
       threads: gridThreads(problem, tile) * slices,
-      dispatches: slices > 1 ? 6 : 5,
+      dispatches: (slices > 1 ? 6 : 5) - (inRows ? 1 : 0),
     });
   },
   build(problem, profile, params): Program {
@@ -131,23 +139,25 @@ export const splitF32: Kernel = {
     const steps = tile.steps * slices;
     const kind = { order: 'lines', type: 'f16', parts: 2 } as const;
     const common = { ...kind, batch, length: k, steps, wordBytes: wordBytes(tile) };
-    const packs = [
-      pack({ ...common, name: 'a', operand: a, lines: m, block: [tile.bm, tile.bk] }),
-      pack({ ...common, name: 'b', operand: b, lines: n, block: [tile.bn, tile.bk], firstScale: linesA }),
-    ];
+    const packedA = pack({ ...common, name: 'a', operand: a, lines: m, block: [tile.bm, tile.bk] });
+    const packedB =
+      tile.b.kind === 'blocked'
+        ? pack({ ...common, name: 'b', operand: b, lines: n, block: [tile.bn, tile.bk], firstScale: linesA })
+        : null;
+    const packs = packedB ? [packedA, packedB] : [packedA];
     const {
       wgsl,
       bindings,
       params: uniforms,
     } = frame(
-      { ...problem, a: packs[0].operand, b: packs[1].operand },
+      { ...problem, a: packedA.operand, b: packedB?.operand ?? b },
       {
         access: wordType(tile),
         vectorC: tile.width,
         enable: matrixEnable(tile),
         step: tile.bk * Math.max(tile.stages, tile.flush),
-        buffers: { a: 'packedA', b: 'packedB' },
-        parts: { a: packs[0].part, b: packs[1].part },
+        buffers: { a: 'packedA', b: packedB ? 'packedB' : 'b' },
+        parts: { a: packedA.part, b: packedB?.part ?? 0 },
         slices,
         store: cut ? 'partial' : 'finished',
       },
@@ -160,16 +170,21 @@ export const splitF32: Kernel = {
     return {
       passes: [
         // Each operand is split while a part of it is still in a cache.
-        ...[0, 1].flatMap(i => [scales[i].pass, packs[i].pass]),
+        ...scales.flatMap(({ pass }, i) => (packs[i] ? [pass, packs[i].pass] : [pass])),
         {
           label: 'split-f32',
           wgsl: [
             wgsl,
             tileOf(tile.bm, tile.bn),
             cut ? '' : scaled.wgsl(bindings.length, tile.width),
+            packedB ? '' : splitWhileStaging(cut ? bindings.length : null),
             tile.stages === 2 ? matrixPipeline(tile) : matrixTile(tile),
           ].join(''),
-          bindings: [...bindings, ...(cut ? [] : scaled.bindings)],
+          bindings: [
+            ...bindings,
+            ...(cut ? [] : scaled.bindings),
+            ...(cut && !packedB ? [uniform('linesB'), reads('scales')] : []),
+          ],
           workgroups: foldGrid(tilesOf(problem, tile.bm, tile.bn) * slices),
           threads: threads(tile),
           workgroupMemory: workgroupMemory(tile),
@@ -185,6 +200,9 @@ export const splitF32: Kernel = {
     };
   },
 };
+
+/** What `pack` says: both operands are packed and split, or only A, and B is split on its way into workgroup memory. */
+const ONLY_A = 2;
 
 /** The largest matrices of f16 with f32 results. */
 const configOf = (profile: Profile) =>
@@ -231,7 +249,7 @@ export function tileFor(problem: Problem, profile: Profile, params: Params): Mat
   const { bm, bn, bk, sm, sn, prefetch, slices, flush = flushEvery(problem.k) } = params;
   const stages = params.stages === 2 ? 2 : 1;
   const lanes = subgroup.size;
-  return {
+  const base: MatrixTile = {
     ...{ config, lanes, pinned: subgroup.pinned, fixedSteps: !profile.software },
     ...{ bm, bn, bk, sm, sn, stages, prefetch, slices },
     parts: 2,
@@ -242,7 +260,51 @@ export function tileFor(problem: Problem, profile: Profile, params: Params): Mat
     a: { kind: 'blocked' },
     b: { kind: 'blocked' },
   };
+  const { b, n, k } = problem;
+  // A word of eight halves is made of eight f32 that lie side by side.
+  const inRows = stages === 2 && wordElements(base) === 8 && !b.trans && vectorizes(b, n, 8);
+  if (params.pack !== ONLY_A || !inRows) return base;
+  const ragged = n % bn > 0;
+  const guardK = k !== base.steps * slices * bk;
+  return { ...base, b: { kind: 'rows', ld: b.ld / 4, ragged, guardK, split: true } };
 }
+
+/** WGSL: one copy of an operand serves the whole batch, or each product has its own. */
+const SCALE_OF = /* wgsl */ `fn scaleOf(lines: Lines, batch: u32, line: u32) -> f32 {
+  return scales[lines.first + min(batch, lines.copies - 1) * lines.lines + line];
+}`;
+
+/** WGSL for a pipeline that reads B as it lies; the scales are bound from `binding` on, if they are not bound yet. */
+const splitWhileStaging = (binding: number | null) => /* wgsl */ `${
+  binding === null
+    ? ''
+    : `
+${LINES}
+
+@group(0) @binding(${binding}) var<uniform> linesB: Lines;
+@group(0) @binding(${binding + 1}) var<storage, read> scales: array<f32>;
+
+${SCALE_OF}
+`
+}
+${SPLIT}
+// Of four columns; those past the edge repeat the last one.
+fn scalesOfB(batch: u32, col: u32) -> vec4f {
+  let last = params.n - 1;
+  return vec4f(
+    scaleOf(linesB, batch, min(col, last)), scaleOf(linesB, batch, min(col + 1, last)),
+    scaleOf(linesB, batch, min(col + 2, last)), scaleOf(linesB, batch, min(col + 3, last)),
+  );
+}
+
+struct Parts { high: vec4<u32>, low: vec4<u32> }
+
+fn splitWords(x: vec4<u32>, y: vec4<u32>, scaleX: vec4f, scaleY: vec4f) -> Parts {
+  let first = split(bitcast<vec4f>(x) * scaleX);
+  let second = split(bitcast<vec4f>(y) * scaleY);
+  return Parts(vec4(first.high, second.high), vec4(first.low, second.low));
+}
+`;
 
 /**
  * WGSL: takes the scales off a sum, or computes it anew where its row or column is marked. Sizes are read and not written
@@ -269,10 +331,7 @@ fn plainSum(batch: u32, row: u32, col: u32) -> f32 {
   return sum;
 }
 
-// One copy of an operand serves the whole batch, or each product has its own.
-fn scaleOf(lines: Lines, batch: u32, line: u32) -> f32 {
-  return scales[lines.first + min(batch, lines.copies - 1) * lines.lines + line];
-}
+${SCALE_OF}
 
 // 1 / scale, exactly.
 fn inverse(scale: Cells) -> Cells { return bitcast<Cells>((254u << 23) - bitcast<${cells('u32', width)}>(scale)); }

@@ -41,11 +41,12 @@ export function placesB(tile: MatrixTile, lines = tile.sn): Place[] {
   if (b.kind === 'blocked') return placesInBlock(tile, 'B', bn, lines, strideB);
   const delta = threads(tile) / (bn / word);
   return Array.from({ length: bk / delta }, (_, i) => ({
-    at: () =>
+    // Split here, the first or the second half of a word that is to be; else the word.
+    at: half =>
       rowsWord(
         'b',
         b,
-        plus(i * delta * b.ld, 'fromB'),
+        plus(i * delta * b.ld + (b.split ? half : 0), 'fromB'),
         `now * ${bk * b.ld}`,
         `${plus(i * delta, 'now * BK + rowB')} < params.k`,
       ),
@@ -141,7 +142,9 @@ export function declarePlaces(tile: MatrixTile, linesA = tile.sm, linesB = tile.
           `let columnB = atB / ${sn / word};`,
           `let toB = rowB * ${strideB} + atB % ${sn / word};`,
           `let colB = ${b.ragged ? '// Columns past the edge repeat the last ones: what they add up to is never stored.\n  min(tile.col / WORD + atB, params.n / WORD - 1)' : 'tile.col / WORD + atB'};`,
-          `let fromB = (params.offsetB + tile.batch * params.strideB) / WORD + rowB * ${b.ld} + colB;`,
+          b.split
+            ? `let fromB = (params.offsetB + tile.batch * params.strideB) / 4 + rowB * ${b.ld} + colB * 2;`
+            : `let fromB = (params.offsetB + tile.batch * params.strideB) / WORD + rowB * ${b.ld} + colB;`,
         ]),
   ].join('\n');
 }

@@ -59,6 +59,11 @@ export type Source =
       readonly ragged: boolean;
       /** Whether K ends within a step, so that what lies behind its end has to be replaced by zeros. */
       readonly guardK: boolean;
+      /**
+       * Whether elements are f32, of which the kernel's `splitWords` makes a high and a low part on their way into workgroup
+       * memory. Of B in a pipeline only; `ld` counts words of f32 then.
+       */
+      readonly split?: boolean;
     };
 
 const BYTES: Record<string, number> = { f32: 4, f16: 2, i8: 1, u8: 1 };
@@ -127,7 +132,7 @@ export function pipelineLayout(tile: MatrixTile) {
   const { bm, bn, bk, sm, sn, config, parts, b } = tile;
   const { word, numbers, strideA, strideB } = layout(tile);
   const alongK = b.kind === 'blocked';
-  const lines = alongK ? divisor(sm, sn) : sm;
+  const lines = divisor(sm, sn);
   const slice = Math.max(lines * strideA, alongK ? 0 : bk * strideB);
   const slicesA = (bm / lines) * parts;
   const slicesAll = slicesA + (bn / (alongK ? lines : sn)) * parts;
@@ -153,16 +158,23 @@ export const workgroupMemory = (tile: MatrixTile): number => {
   return (sliceA * slicesA + sliceB * slicesB) * wordBytes(tile);
 };
 
-/** Whether steps are one matrix deep, lines divide evenly and each subgroup has room for its results. */
-function fitsPipeline(tile: MatrixTile): boolean {
-  const { bk, config, lanes } = tile;
+/** Why these sizes make no pipeline, or null. */
+function misfitOfPipeline(tile: MatrixTile): string | null {
+  const { bk, config, lanes, prefetch } = tile;
+  if (bk !== config.K) return `a pipeline's steps are one matrix deep: bk has to be ${config.K}`;
+  if (prefetch !== 1 && prefetch !== 2) return 'a pipeline fetches 1 or 2 steps early';
   const { quads, atOnce } = pipelineLayout(tile);
-  return bk === config.K && quads % lanes === 0 && atOnce > 0;
+  if (quads % lanes !== 0) return `${lanes} lanes cannot share a matrix of ${config.M}×${config.N} in fours`;
+  return atOnce > 0 ? null : 'there is no room in workgroup memory to stage results';
 }
 
 /** Why these sizes do not go together, or null: every thread fetches the same number of words, eight rows at a time. */
 export function misfit(tile: MatrixTile): string | null {
   const { bm, bn, bk, sm, sn, config } = tile;
+  if (tile.stages === 2) {
+    const reason = misfitOfPipeline(tile);
+    if (reason !== null) return reason;
+  }
   const word = wordElements(tile);
   const T = threads(tile);
   const [wordsA, wordsB] = [bk / word, bn / word];
@@ -173,8 +185,7 @@ export function misfit(tile: MatrixTile): string | null {
     T % (8 * wordsA) === 0 &&
     T % wordsB === 0 &&
     (bm * wordsA) % T === 0 &&
-    (bk * wordsB) % T === 0 &&
-    (tile.stages === 1 || fitsPipeline(tile));
+    (bk * wordsB) % T === 0;
   return fits
     ? null
     : `${bm}×${bn}×${bk} with ${sm}×${sn} a subgroup does not divide evenly among ${T} threads`;

@@ -47,6 +47,7 @@ export function matrixPipeline(tile: MatrixTile): string {
   const eachSum = (line: (name: string) => string) => unroll(matrices, 0, matrix => line(sum(matrix)));
 
   const slicesB = bn / (alongK ? lines : sn);
+  const splitB = tile.b.kind === 'rows' && tile.b.split;
   const sides = partsOf(tile).flatMap(part => [
     { side: 'A', part, first: part * (bm / lines), places: placesA(tile, lines) } as const,
     { side: 'B', part, first: slicesA + part * slicesB, places: placesB(tile, lines) } as const,
@@ -56,6 +57,7 @@ export function matrixPipeline(tile: MatrixTile): string {
       name: `word${side}${i}_${part}`,
       from: at(part),
       to: `[${plus(first, slice)}][${inner}]`,
+      split: side === 'B' && splitB ? { low: part === 1, of: `wordB${i}` } : null,
     })),
   );
   /** A step's words into a set of registers; past the end the last step is fetched again, and not used. */
@@ -66,7 +68,16 @@ export function matrixPipeline(tile: MatrixTile): string {
     ].join('\n');
   /** And from there into a buffer. */
   const put = (set: number, buffer: number) =>
-    words.map(({ name, to }) => `memory${buffer}${to} = ${name}_${set};`).join('\n');
+    words
+      .map(({ name, to, split }) => {
+        const value = split ? `${split.of}.${split.low ? 'low' : 'high'}` : `${name}_${set}`;
+        const parts =
+          split && !split.low
+            ? `let ${split.of} = splitWords(${split.of}_0_${set}, ${split.of}_1_${set}, scaleB0, scaleB1);\n`
+            : '';
+        return `${parts}memory${buffer}${to} = ${value};`;
+      })
+      .join('\n');
 
   const fragments = sides.flatMap(({ side, part, first }) => {
     const [count, size, type] =
@@ -102,7 +113,9 @@ ${multiplies(
   (col, part) => `${set}B${col}${part}`,
 )}
 ${load(next, nextBuffer)}
-${put(i % prefetch, buffer)}
+{
+  ${indent(put(i % prefetch, buffer), 2)}
+}
 ${fetch(i % prefetch, `step + ${i + 2 + prefetch}`)}
 workgroupBarrier();`,
   ).join('\n');
@@ -126,7 +139,7 @@ workgroupBarrier();`,
   const eachTotal = (first: number, count: number, line: (total: string, i: string) => string) =>
     unroll(count * ofLane, 0, i => {
       const matrix = first + Math.floor(i / ofLane);
-      return line(sum(matrix).replace('sum', 'total') + `_${i % ofLane}`, plus(i * lanes, 'lane'));
+      return line(`${sum(matrix).replace('sum', 'total')}_${i % ofLane}`, plus(i * lanes, 'lane'));
     });
   const loop = flush
     ? `for (var flush = 0u; flush < FLUSHES; flush++) {
@@ -195,6 +208,7 @@ fn main(
   let slot = subgroup${!stacked && atOnce > 1 ? ` * ${atOnce}` : ''};
 
   ${indent(declarePlaces(tile, lines, lines), 2)}
+  ${paragraph(splitB ? 'let scaleB0 = scalesOfB(tile.batch, colB * WORD);\n  let scaleB1 = scalesOfB(tile.batch, colB * WORD + 4);' : '', 2)}
   ${indent(
     eachSum(name => `var ${name}: Result;`),
     2,
@@ -211,9 +225,13 @@ fn main(
   ${declareSteps(tile)}let first = tile.slice * STEPS;
   var now = first;
   ${indent(fetch(0, '0', 'var '), 2)}
-  ${indent(put(0, 0), 2)}
+  {
+    ${indent(put(0, 0), 4)}
+  }
   ${indent(fetch(0, '1'), 2)}
-  ${indent(put(0, 1), 2)}
+  {
+    ${indent(put(0, 1), 4)}
+  }
   ${unroll(prefetch, 2, set => fetch(set, `${2 + set}`, set > 0 ? 'var ' : ''))}
   workgroupBarrier();
   ${indent(declare('even'), 2)}
