@@ -7,7 +7,10 @@ import { candidateSubject, prepareTrial, type Trial } from '../trial/trial.ts';
 import type { Measured, SearchOptions, SearchProgress, SearchResult, Tried } from './search.ts';
 import { type Entrant, sameParams, spaceOf } from './space.ts';
 
-/** Shares of the budget after which no further candidate is checked, and none measured for the first time. */
+/**
+ * Shares of the budget after which no further candidate is checked, and none measured for the first time. The time until a GPU's
+ * clock is up is left out of the first: otherwise nothing of a short budget would remain for measuring.
+ */
 const CHECKED = 0.6;
 const MEASURED = 0.8;
 
@@ -98,7 +101,7 @@ export class Contest {
     for (const [index, entrant] of this.#entrants.entries()) {
       this.#report('checking', index, this.#entrants.length);
       this.#options.signal?.throwIfAborted();
-      if (this.#ready.length > 0 && this.#spent() > CHECKED) {
+      if (this.#ready.length > 0 && this.#spent() > CHECKED * (1 - this.#pace.clock / this.#options.budget)) {
         for (const late of this.#entrants.slice(index)) this.#passOver(late, 'untried', LATE);
         this.#ended = LATE;
         break;

@@ -83,7 +83,8 @@ describe('pipelines of two buffers', () => {
     const problem = normalize({ m: 4096, n: 4096, k: 4096, type, cType: 'f32' });
     const kernel = rung === '10' ? subgroupMatrix : splitF32;
     return kernel.space!(problem, profile).filter(
-      ({ stages, slices, config = 0 }) => stages === 2 && slices === 1 && config === 0,
+      // Rung 11 is drawn as it runs where it pays to pack B.
+      ({ stages, slices, pack }) => stages === 2 && slices === 1 && (rung === '10' || pack === 1),
     );
   };
 
@@ -96,7 +97,7 @@ describe('pipelines of two buffers', () => {
     const pipelines = pipelinesOf(name, profile);
     expect(new Set(pipelines.map(({ prefetch }) => prefetch))).toEqual(new Set([1, 2]));
     for (const params of pipelines) {
-      expectProduct(findRungs(name)[0], profile, { m: 256, n: 256, k: 4 * params.bk }, params);
+      expectProduct(findRungs(name)[0], profile, { m: 128, n: 256, k: 4 * params.bk }, params);
     }
   });
 

@@ -78,7 +78,6 @@ fn plainSum(batch: u32, row: u32, col: u32) -> f32 {
   return sum;
 }
 
-// One copy of an operand serves the whole batch, or each product has its own.
 fn scaleOf(lines: Lines, batch: u32, line: u32) -> f32 {
   return scales[lines.first + min(batch, lines.copies - 1) * lines.lines + line];
 }
