@@ -62,7 +62,7 @@ describe.skipIf(!inject('chromium'))('the GEMM view', () => {
       ['k=', 'k, depth', /Give a number/],
       ['batch=two', 'Batch', /“two” is no number/],
       ['type=i8&bType=f32', 'Type of B', /i8 times f32/],
-      ['type=f16', 'Type of A', /no kernel can serve.*shader-f16/],
+      ['type=f16', 'Type of A', /^f16 matrices, and the device has no shader-f16$/],
       ['kernel=gemv', 'Kernel', /up to 8 rows/],
       ['type=i8&alpha=0.5', 'alpha', /whole numbers/],
       ['activation=clip&clipMin=9', 'Clip from', /clip from 9 to 6/],

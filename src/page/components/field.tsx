@@ -1,6 +1,7 @@
 /** A control with its label, a hint and what is wrong with its value; tied together for screen readers. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useId } from 'preact/hooks';
+import { Prose } from './prose.tsx';
 
 /** What the control must take over. */
 export interface ControlProps {
@@ -38,7 +39,7 @@ export function Field({
       )}
       {error && (
         <span class="field-error" id={`${id}-error`} role="alert">
-          {error}
+          <Prose text={error} />
         </span>
       )}
     </div>

@@ -1,29 +1,30 @@
 /** What the library would run for the product, why, and what it passes over; as the fields are typed, without a GPU. */
 
 import type { ComponentChildren } from 'preact';
-import type { Candidate } from '../../../choose.ts';
 import { describeParams } from '../../../explain.ts';
-import { bytes, duration, times } from '../../../figures.ts';
+import { bytes, duration } from '../../../figures.ts';
 import { KERNELS } from '../../../kernels/index.ts';
-import { describeProblem, operations } from '../../../problem.ts';
+import { describeProblem, operations, type Problem } from '../../../problem.ts';
 import { describeProfile } from '../../../profile.ts';
 import { Facts } from '../../components/facts.tsx';
 import { ErrorNotice, Notice } from '../../components/notice.tsx';
 import { Prose } from '../../components/prose.tsx';
-import { intensity, type Outline, traffic, trafficBytes } from './outline.ts';
+import { Kernels, placesOf, refusedPlaces } from './kernels.tsx';
+import { intensity, type Outline, traffic, trafficBytes, type Unserved } from './outline.ts';
 import { Passes, Sources } from './passes.tsx';
 import { explained, fields, shown } from './state.ts';
-import { expected, origin, short, work } from './words.ts';
+import { commonest, expected, origin, short, work } from './words.ts';
 
 export function Choice() {
-  const { free, forced, problem, errors } = explained.value;
+  const { free, forced, problem, unserved, errors } = explained.value;
   const outline = forced ?? free;
   return (
     <section class="section" aria-labelledby="gemm-choice">
       <h2 id="gemm-choice">What the library runs</h2>
       {shown.value === null && <p class="muted">The browser is being asked for a GPU …</p>}
       {problem && <ErrorNotice error={problem} />}
-      {!outline && !problem && shown.value && (
+      {unserved && <Refused unserved={unserved} />}
+      {!outline && !problem && !unserved && shown.value && (
         <Notice tone="warn" title="There is nothing to explain yet">
           <p>{Object.values(errors).length > 0 ? 'A field says what is wrong.' : 'Describe a product.'}</p>
         </Notice>
@@ -41,15 +42,11 @@ interface ExplainedProps {
 
 function Explained({ outline, free, forced }: ExplainedProps) {
   const { explanation, problem, cut } = outline;
-  const device = shown.value!;
   const kernel = KERNELS.find(({ name }) => name === explanation.kernel);
-  const name = describeProfile(device.profile);
   return (
     <>
       <div class="sheet section">
-        <p class="small muted">
-          <span class="figure">{describeProblem(problem)}</span> on {device.name ?? `${name}, your device`}
-        </p>
+        <Asked problem={problem} />
         {kernel ? (
           <>
             <p class="gemm-kernel" role="status">
@@ -71,9 +68,43 @@ function Explained({ outline, free, forced }: ExplainedProps) {
         )}
         {forced && <Difference outline={outline} free={free} />}
       </div>
-      <Kernels free={free} forced={forced ? outline : null} />
+      <Kernels
+        title={
+          fields.value.kernel === '' ? 'Every kernel of the library' : 'What the library would choose itself'
+        }
+        places={placesOf(free)}
+        forced={forced ? explanation.kernel : null}
+      />
       <Sources shaders={outline.shaders} />
     </>
+  );
+}
+
+/** What no kernel can serve, and what each of them lacks. */
+function Refused({ unserved: { problem, reasons } }: { readonly unserved: Unserved }) {
+  return (
+    <>
+      <div class="sheet section">
+        <Asked problem={problem} />
+        <Notice tone="warn" title="No kernel can serve this product">
+          <p>
+            <Prose text={`${commonest(reasons)}.`} />
+          </p>
+        </Notice>
+      </div>
+      <Kernels title="Every kernel of the library" places={refusedPlaces(reasons)} />
+    </>
+  );
+}
+
+/** What is computed, and on which device. */
+function Asked({ problem }: { readonly problem: Problem }) {
+  const { name, profile } = shown.value!;
+  return (
+    <p class="small muted">
+      <span class="figure">{describeProblem(problem)}</span> on{' '}
+      {name ?? `${describeProfile(profile)}, your device`}
+    </p>
   );
 }
 
@@ -110,65 +141,3 @@ function Difference({ outline, free }: { readonly outline: Outline; readonly fre
     </p>
   );
 }
-
-/** A kernel's place: what became of it, what it is expected to take, and its parameters or the reason against it. */
-interface Place {
-  readonly kernel: string;
-  readonly tone: 'chosen' | 'slower' | 'refused';
-  readonly verdict: string;
-  readonly time: string;
-  readonly text: string;
-}
-
-function Kernels({ free, forced }: { readonly free: Outline; readonly forced: Outline | null }) {
-  const places = placesOf(free);
-  if (places.length === 0) return null;
-  return (
-    <section class="section" aria-labelledby="gemm-kernels">
-      <h3 id="gemm-kernels">
-        {fields.value.kernel === '' ? 'Every kernel of the library' : 'What the library would choose itself'}
-      </h3>
-      <ol class="gemm-kernels">
-        {places.map(({ kernel, tone, verdict, time, text }) => (
-          <li key={`${kernel} ${text}`} class={`gemm-${tone}`}>
-            <span class="gemm-name">
-              <code>{kernel}</code>
-              {kernel === forced?.explanation.kernel && <span class="gemm-tag">forced</span>}
-            </span>
-            <span class="gemm-verdict">{verdict}</span>
-            <span class="gemm-time">{time}</span>
-            <span class="gemm-text">
-              <Prose text={text} />
-            </span>
-          </li>
-        ))}
-      </ol>
-    </section>
-  );
-}
-
-function placesOf({ ranked, explanation }: Outline): Place[] {
-  const [first] = ranked;
-  return [
-    ...ranked.map((it): Place => {
-      const comparable = isMeasured(it) === isMeasured(first);
-      return {
-        ...{ kernel: it.kernel.name, text: describeParams(it.params) },
-        tone: it === first ? 'chosen' : 'slower',
-        verdict: it === first ? '✓ chosen' : comparable ? slower(it, first) : 'not measured',
-        // A model's time says nothing beside a measured one.
-        time: comparable ? duration(it.estimateMs) : '–',
-      };
-    }),
-    ...explanation.passedOver.map(({ kernel, reason }): Place => {
-      return { kernel, tone: 'refused', verdict: 'can’t serve', time: '', text: reason };
-    }),
-  ];
-}
-
-const isMeasured = ({ source }: Candidate) => ['measured', 'near', 'shipped'].includes(source);
-
-const slower = (it: Candidate, first: Candidate) => {
-  const ratio = it.estimateMs / first.estimateMs;
-  return ratio >= 1.01 ? `${times(ratio)} the time` : 'as fast';
-};

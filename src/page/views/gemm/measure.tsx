@@ -16,6 +16,7 @@ import {
   cancel,
   ceilings,
   chosen,
+  explained,
   failed,
   fields,
   type Measured,
@@ -62,6 +63,7 @@ export function Measure() {
 function advice(ready: boolean, something: boolean): string {
   if (device.value.status === 'missing') return 'There is no GPU to measure on.';
   if (fields.value.device !== '') return 'Explained for another device: choose this one to measure.';
+  if (explained.value.unserved) return 'There is no kernel to measure.';
   if (ready && !something) return 'There is nothing to multiply.';
   return 'Runs once and is compared with float64, then is timed.';
 }

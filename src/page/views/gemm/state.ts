@@ -19,8 +19,9 @@ import {
   optionsOf,
   textOf,
 } from './fields.ts';
-import { type Outline, outline } from './outline.ts';
+import { type Outline, outline, type Unserved, unservedOf } from './outline.ts';
 import { recordOf } from './record.ts';
+import { commonest } from './words.ts';
 
 export const fields = signal<Fields>(DEFAULTS);
 
@@ -54,6 +55,8 @@ export interface Explained {
   readonly errors: FieldErrors;
   /** What is wrong with no field of its own. */
   readonly problem: GemmError | null;
+  /** The product, where no kernel can serve it. */
+  readonly unserved: Unserved | null;
   /** The library's own choice. */
   readonly free: Outline | null;
   /** The same with the forced kernel. */
@@ -65,7 +68,7 @@ const refusedExpression = signal<{ readonly epilogue: string; readonly text: str
 
 export const explained = computed<Explained>(() => {
   const all = fields.value;
-  const nothing = { problem: null, free: null, forced: null };
+  const nothing = { problem: null, unserved: null, free: null, forced: null };
   const errors = errorsAlone(all);
   if (Object.keys(errors).length > 0 || !shown.value) return { errors, ...nothing };
   const { profile } = shown.value;
@@ -77,9 +80,12 @@ export const explained = computed<Explained>(() => {
   });
   if (failure) {
     const field = blamed({ ...all, kernel: '' }, attempt);
+    const unserved = failure.code === 'unsupported' ? unservedOf(optionsOf(all), profile) : null;
+    // A field has room for one line; every kernel's reason stands where the choice would.
+    const text = unserved ? commonest(unserved.reasons) : textOf(failure);
     return field
-      ? { errors: { [field]: textOf(failure) }, ...nothing }
-      : { errors, ...nothing, problem: failure };
+      ? { errors: { [field]: text }, ...nothing, unserved }
+      : { errors, ...nothing, unserved, problem: unserved ? null : failure };
   }
   const refused = refusedExpression.value;
   if (refused?.epilogue === all.epilogue) errors.epilogue = refused.text;
@@ -89,7 +95,7 @@ export const explained = computed<Explained>(() => {
     forced = attempt(all);
   });
   if (refusal) errors.kernel = textOf(refusal);
-  return { errors, problem: null, free, forced };
+  return { errors, ...nothing, free, forced };
 });
 
 /** What would run: the forced kernel, where one is. */

@@ -1,5 +1,6 @@
 /** How the numbers and reasons of a choice are put into words. Pure. */
 
+import type { PassedOver } from '../../../choose.ts';
 import type { Explanation } from '../../../explain.ts';
 import { duration } from '../../../figures.ts';
 import type { Problem } from '../../../problem.ts';
@@ -45,6 +46,12 @@ export function origin({ source, tuning }: Explanation, forced: boolean): string
   return forced
     ? 'You forced this kernel; its parameters are the first that fit.'
     : 'The least expected time; nothing was tuned.';
+}
+
+/** The reason that most kernels give: what a device lacks, rather than what a single kernel is not made for. */
+export function commonest(reasons: readonly PassedOver[]): string {
+  const count = ({ reason }: PassedOver) => reasons.filter(it => it.reason === reason).length;
+  return reasons.reduce((most, next) => (count(next) > count(most) ? next : most)).reason;
 }
 
 /** The same pass in a row is named once. */
