@@ -205,13 +205,15 @@ function matrixUnits(
   const Word = `vec${wordBytes / 4}u`;
   const word = wordBytes / bytes;
   // In words; a word more than a row has, against bank conflicts.
-  const [strideA, strideB] = [(K * DEPTH) / word + 1, (N * GRID) / word + 1];
-  const [sliceA, sliceB] = [M * GRID * strideA, K * DEPTH * strideB];
+  const alongK = (K * DEPTH) / word + 1;
+  // Bytes of B that did not lie along K would have to be turned one by one.
+  const [strideA, strideB] = [alongK, half ? (N * GRID) / word + 1 : alongK];
+  const [sliceA, sliceB] = [M * GRID * strideA, (half ? K * DEPTH : N * GRID) * strideB];
   const threads = 4 * size;
   const load = (
     k: number,
   ) => `${unroll(GRID, 4, i => `let a${i} = subgroupMatrixLoad<Left, row_major>(&memoryA[subgroup / 2], ${i * M * strideA + (k * K) / word}, ${strideA});`)}
-    ${unroll(GRID, 4, j => `let b${j} = subgroupMatrixLoad<Right, row_major>(&memoryB[subgroup % 2], ${k * K * strideB + (j * N) / word}, ${strideB});`)}`;
+    ${unroll(GRID, 4, j => `let b${j} = subgroupMatrixLoad<Right, ${half ? 'row' : 'col'}_major>(&memoryB[subgroup % 2], ${half ? k * K * strideB + (j * N) / word : j * N * strideB + (k * K) / word}, ${strideB});`)}`;
   const grid = (line: (sum: string, i: number, j: number) => string) =>
     unroll(GRID, 4, i => unroll(GRID, 0, j => line(`sum${i}_${j}`, i, j)));
   const multiply = grid((sum, i, j) => `${sum} = subgroupMatrixMultiplyAccumulate(a${i}, b${j}, ${sum});`);
