@@ -51,3 +51,11 @@ export function estimateMs(cost: Cost): number {
     )
   );
 }
+
+/** Parameters by their estimates, each of which is made once. */
+export function quickestFirst<P>(candidates: readonly P[], estimate: (params: P) => number): P[] {
+  return candidates
+    .map(params => ({ params, ms: estimate(params) }))
+    .sort((x, y) => x.ms - y.ms)
+    .map(({ params }) => params);
+}

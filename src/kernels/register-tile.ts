@@ -19,7 +19,7 @@ import { type FrameOptions, frame, tileOf, tilesOf } from '../wgsl/frame.ts';
 import { type WidthC, widthStored } from '../wgsl/store.ts';
 import { unroll } from '../wgsl/unroll.ts';
 import { liesAlongK, widest, words } from '../wgsl/words.ts';
-import { estimateMs } from './cost.ts';
+import { estimateMs, quickestFirst } from './cost.ts';
 import type { Kernel, Params } from './kernel.ts';
 import { needsF16, plainArithmetic } from './needs.ts';
 import { pack } from './pack.ts';
@@ -52,12 +52,13 @@ export const registerTile: Kernel = {
   arithmetic: plainArithmetic,
   candidates(problem, profile) {
     const most = profile.software ? SOFTWARE_CELLS : Number.POSITIVE_INFINITY;
-    return TILES.filter(({ tm, tn, pack }) => tm * tn <= most && !(pack && isInteger(problem.a.type)))
-      .flatMap(({ efficiency: _, ...tile }) => {
-        const threads = tilesOf(problem, tile.bm, tile.bn) * threadsOf(tile);
-        return slicesFor(problem, threads).map(slices => ({ ...tile, slices }));
-      })
-      .sort((x, y) => this.estimate(problem, profile, x) - this.estimate(problem, profile, y));
+    const tiles = TILES.filter(
+      ({ tm, tn, pack }) => tm * tn <= most && !(pack && isInteger(problem.a.type)),
+    ).flatMap(({ efficiency: _, ...tile }) => {
+      const threads = tilesOf(problem, tile.bm, tile.bn) * threadsOf(tile);
+      return slicesFor(problem, threads).map(slices => ({ ...tile, slices }));
+    });
+    return quickestFirst(tiles, params => this.estimate(problem, profile, params));
   },
   space(problem, profile) {
     return this.candidates(problem, profile)

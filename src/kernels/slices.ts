@@ -3,7 +3,7 @@ import type { Problem } from '../problem.ts';
 import { THREADS } from './cost.ts';
 
 /** More are not worth adding up. */
-const MOST = 16;
+const MOST = 128;
 
 /** K that a slice has at the least. */
 const SHORTEST = 256;

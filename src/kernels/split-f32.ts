@@ -31,7 +31,7 @@ import { matrixPipeline } from '../wgsl/matrix-pipeline.ts';
 import { matrixEnable, matrixTile } from '../wgsl/matrix-tile.ts';
 import { cells, type WidthC } from '../wgsl/store.ts';
 import { vectorizes } from '../wgsl/vectors.ts';
-import { estimateMs, PIPELINED } from './cost.ts';
+import { estimateMs, PIPELINED, quickestFirst } from './cost.ts';
 import type { Kernel, Params } from './kernel.ts';
 import { pack, SPLIT } from './pack.ts';
 import { type Finish, partialBytes, reducePass } from './reduce.ts';
@@ -76,7 +76,7 @@ export const splitF32: Kernel = {
   },
   candidates(problem, profile) {
     const most = profile.software ? SOFTWARE_CELLS : Number.POSITIVE_INFINITY;
-    return TILES.filter(({ sm, sn }) => sm * sn <= most)
+    const tiles = TILES.filter(({ sm, sn }) => sm * sn <= most)
       .map(({ efficiency: _, ...tile }) => ({
         ...tile,
         bk: tile.stages === 2 ? configOf(profile).K : tile.bk,
@@ -87,8 +87,8 @@ export const splitF32: Kernel = {
       .flatMap(params => {
         const threads = gridThreads(problem, tileFor(problem, profile, params));
         return slicesFor(problem, threads).map(slices => ({ ...params, slices }));
-      })
-      .sort((x, y) => this.estimate(problem, profile, x) - this.estimate(problem, profile, y));
+      });
+    return quickestFirst(tiles, params => this.estimate(problem, profile, params));
   },
   space(problem, profile) {
     return this.candidates(problem, profile)

@@ -6,7 +6,7 @@
  */
 import { GemmError } from '../errors.ts';
 import type { Arithmetic } from '../measure/tolerance.ts';
-import { BYTES, isInteger, type Operand, type Problem } from '../problem.ts';
+import { BYTES, isInteger, type Problem } from '../problem.ts';
 import { type MatrixConfig, type Profile, subgroupSizeFor } from '../profile.ts';
 import { ceilDiv, foldGrid, type Program, roundUp } from '../program.ts';
 import { SUBGROUP_MATRIX_FEATURE } from '../wgsl/experimental.ts';
@@ -19,13 +19,14 @@ import {
   storeWidth,
   threads,
   wordBytes,
+  wordElements,
   wordType,
   workgroupMemory,
 } from '../wgsl/matrix-layout.ts';
 import { matrixPipeline } from '../wgsl/matrix-pipeline.ts';
 import { matrixEnable, matrixTile } from '../wgsl/matrix-tile.ts';
 import { vectorizes } from '../wgsl/vectors.ts';
-import { estimateMs, PIPELINED } from './cost.ts';
+import { estimateMs, PIPELINED, quickestFirst } from './cost.ts';
 import type { Kernel, Params } from './kernel.ts';
 import { needsF16 } from './needs.ts';
 import { type Packed, type PackedType, pack } from './pack.ts';
@@ -57,79 +58,79 @@ export const subgroupMatrix: Kernel = {
         tiles.map(tile => ({ ...tile, bk: tile.stages === 2 ? K : tile.bk, slices: 1, config })),
       )
       .filter(params => {
-        const { tile, pieces } = sourced(problem, profile, params);
+        const tile = tileFor(problem, profile, params);
         // What has to be packed anyway makes the same program of different parameters.
         const { pack: _, ...sizes } = params;
-        const program = JSON.stringify([sizes, ...pieces.map(({ packed }) => packed !== null)]);
+        const program = JSON.stringify([sizes, tile.a.kind, tile.b.kind]);
         if (misfit(tile) !== null || seen.has(program)) return false;
         seen.add(program);
         return true;
       });
     // Smaller matrices were slower wherever there are larger ones (docs/performance.md, log entry 17).
-    return fitting
+    const sliced = fitting
       .filter(({ config }) => config === fitting[0].config)
       .flatMap(params => {
         const tile = tileFor(problem, profile, params);
         return slicesFor(problem, gridThreads(problem, tile)).map(slices => ({ ...params, slices }));
-      })
-      .sort((x, y) => this.estimate(problem, profile, x) - this.estimate(problem, profile, y));
+      });
+    return quickestFirst(sliced, params => this.estimate(problem, profile, params));
   },
   space(problem, profile) {
     return this.candidates(problem, profile)
       .flatMap((tile): Params[] => (tile.stages === 2 ? [tile] : [16, 32, 64].map(bk => ({ ...tile, bk }))))
       .flatMap(tile => [1, 2, 4, 8].map((slices): Params => ({ ...tile, slices })))
       .flatMap(tile => (tile.stages === 2 ? [1, 2] : [0, 1]).map(prefetch => ({ ...tile, prefetch })))
-      .filter(params => misfit(sourced(problem, profile, params).tile) === null);
+      .filter(params => misfit(tileFor(problem, profile, params)) === null);
   },
   arithmetic({ a, b, accuracy }): Arithmetic {
     if (isInteger(a.type)) return 'exact';
     return accuracy === 'f16' && (a.type === 'f32' || b.type === 'f32') ? 'narrowed' : 'matrix-f32';
   },
   estimate(problem, profile, params) {
-    const { tile, pieces } = sourced(problem, profile, params);
+    const tile = tileFor(problem, profile, params);
+    const packs = packedOf(tile);
     const { m, n, k, batch, a, b } = problem;
     const tiles = tilesOf(problem, tile.bm, tile.bn);
     const known = TILES.find(
       ({ bm, bn, stages, pack }) =>
         bm === tile.bm && bn === tile.bn && stages === tile.stages && pack === params.pack,
     );
-    const packed = [m * k * BYTES[a.type], k * n * BYTES[b.type]].map((bytes, i) =>
-      pieces[i].packed ? 2 * bytes : 0,
-    );
+    const bytesOf = { a: m * k * BYTES[a.type], b: k * n * BYTES[b.type] };
+    const packed = packs.reduce((sum, name) => sum + 2 * bytesOf[name], 0);
     const integers = isInteger(a.type);
     return estimateMs({
       operations: (integers ? 1 : 2) * tiles * tile.bm * tile.bn * (k + START_AND_END * params.slices),
       unit: 'matrix',
       // Bytes of B that do not lie along K are turned one by one.
-      efficiency: (known?.efficiency ?? 0.3) * (integers && pieces[1].packed === null ? 0.4 : 1),
+      efficiency: (known?.efficiency ?? 0.3) * (integers && !packs.includes('b') ? 0.4 : 1),
       // Of the tiles' traffic half is taken to come from the L2 cache, but each operand comes from memory once.
       bytes: Math.max(
         0.5 * tiles * (tile.bm + tile.bn) * k * BYTES[a.type],
-        READING * batch * (m * k * BYTES[a.type] + k * n * BYTES[b.type]),
+        READING * batch * (bytesOf.a + bytesOf.b),
       ),
-      prepared: batch * (packed[0] + packed[1]) + sliceBytes(problem, params.slices),
+      prepared: batch * packed + sliceBytes(problem, params.slices),
       steps: ceilDiv(k, tile.bk * params.slices) * (tile.stages === 2 ? PIPELINED : 1),
       threads: gridThreads(problem, tile) * params.slices,
-      dispatches: 1 + pieces.filter(piece => piece.packed).length + (params.slices > 1 ? 1 : 0),
+      dispatches: 1 + packs.length + (params.slices > 1 ? 1 : 0),
     });
   },
   build(problem, profile, params): Program {
-    const { tile, pieces } = sourced(problem, profile, params);
+    const tile = tileFor(problem, profile, params);
     const reason = misfit(tile);
     if (reason) throw new GemmError('invalid-argument', `subgroup-matrix: ${reason}`);
-    const [a, b] = pieces;
-    const packs = pieces.flatMap(({ packed }) => packed ?? []);
+    const packed = Object.fromEntries(packedOf(tile).map(name => [name, packOf(name, problem, tile)]));
+    const packs = Object.values(packed);
     const {
       wgsl,
       bindings,
       params: uniforms,
     } = frame(
-      { ...problem, a: a.operand, b: b.operand },
+      { ...problem, a: packed.a?.operand ?? problem.a, b: packed.b?.operand ?? problem.b },
       {
         access: wordType(tile),
         enable: matrixEnable(tile),
         step: tile.bk * tile.stages,
-        buffers: { a: a.packed ? 'packedA' : 'a', b: b.packed ? 'packedB' : 'b' },
+        buffers: { a: packed.a ? 'packedA' : 'a', b: packed.b ? 'packedB' : 'b' },
         slices: params.slices,
         vectorC: tile.width,
         store: params.slices > 1 ? 'partial' : 'finished',
@@ -212,55 +213,52 @@ function configsFor(problem: Problem, profile: Profile): MatrixConfig[] {
     .sort((x, y) => y.M * y.N * y.K - x.M * x.N * x.K);
 }
 
+/** The tile, and how its operands come to it. */
 export function tileFor(problem: Problem, profile: Profile, params: Params): MatrixTile {
   const config = configsFor(problem, profile)[params.config];
   const subgroup = subgroupSizeFor(profile);
   if (!config || 'missing' in subgroup)
     throw new RangeError('subgroup-matrix: rejected problems are not built');
-  const { bm, bn, bk, sm, sn, stages, prefetch, slices } = params;
+  const { bm, bn, bk, sm, sn, prefetch, slices, pack } = params;
+  const stages = params.stages === 2 ? 2 : 1;
   const lanes = subgroup.size;
-  return {
+  const base: MatrixTile = {
     ...{ config, lanes, pinned: subgroup.pinned, fixedSteps: !profile.software },
-    ...{ bm, bn, bk, sm, sn, prefetch, slices, stages: stages === 2 ? 2 : 1 },
-    ...{ parts: 1, flush: 0, steps: 1, a: { kind: 'blocked' }, b: { kind: 'blocked' } },
+    ...{ bm, bn, bk, sm, sn, stages, prefetch, slices, parts: 1, flush: 0 },
     ...{ store: 'storeC', width: storeWidth(problem, { config, sn, lanes, slices }) },
+    steps: roundUp(ceilDiv(ceilDiv(problem.k, bk), slices), stages),
+    a: { kind: 'blocked' },
+    b: { kind: 'blocked' },
+  };
+  return {
+    ...base,
+    a: pack === BOTH || pack === ONLY_A ? base.a : sourceOf('a', problem, base),
+    b: pack === BOTH ? base.b : sourceOf('b', problem, base),
   };
 }
 
-/** The tile as the operands come to it, and what becomes of them before. */
-function sourced(problem: Problem, profile: Profile, params: Params) {
-  const base = tileFor(problem, profile, params);
-  const steps = roundUp(ceilDiv(ceilDiv(problem.k, base.bk), params.slices), base.stages);
-  const piece = (name: 'a' | 'b', always: readonly number[]) =>
-    pieceOf(name, problem, base, steps * params.slices, always.includes(params.pack));
-  const pieces = [piece('a', [BOTH, ONLY_A]), piece('b', [BOTH])] as const;
-  const tile: MatrixTile = { ...base, steps, a: pieces[0].source, b: pieces[1].source };
-  return { tile, pieces };
-}
-
-interface Piece {
-  readonly source: Source;
-  readonly operand: Operand;
-  readonly packed: Packed | null;
-}
-
 /** An operand as it lies, where the kernel can read it so, or packed. */
-function pieceOf(name: 'a' | 'b', problem: Problem, tile: MatrixTile, steps: number, always: boolean): Piece {
-  const { m, n, k, batch } = problem;
+function sourceOf(name: 'a' | 'b', { m, n, k, ...problem }: Problem, tile: MatrixTile): Source {
   const operand = problem[name];
-  const type = tile.config.componentType as PackedType;
-  const word = wordBytes(tile) / BYTES[type];
-  if (!always && operand.type === type && !operand.trans && vectorizes(operand, name === 'a' ? k : n, word)) {
-    const ragged = name === 'a' ? m % tile.bm > 0 : n % tile.bn > 0;
-    return {
-      source: { kind: 'rows', ld: operand.ld / word, ragged, guardK: k !== steps * tile.bk },
-      operand,
-      packed: null,
-    };
-  }
-  const packed = pack({
-    ...{ name, operand, batch, type, steps, length: k, order: 'lines', wordBytes: wordBytes(tile) },
+  const word = wordElements(tile);
+  const rowLength = name === 'a' ? k : n;
+  if (operand.type !== tile.config.componentType || operand.trans || !vectorizes(operand, rowLength, word))
+    return { kind: 'blocked' };
+  const ragged = name === 'a' ? m % tile.bm > 0 : n % tile.bn > 0;
+  return {
+    kind: 'rows',
+    ...{ ld: operand.ld / word, ragged, guardK: k !== tile.steps * tile.slices * tile.bk },
+  };
+}
+
+/** Which operands are packed. */
+const packedOf = (tile: MatrixTile) => (['a', 'b'] as const).filter(name => tile[name].kind === 'blocked');
+
+function packOf(name: 'a' | 'b', problem: Problem, tile: MatrixTile): Packed {
+  const { m, n, k, batch } = problem;
+  return pack({
+    ...{ name, operand: problem[name], batch, length: k, order: 'lines', wordBytes: wordBytes(tile) },
+    ...{ type: tile.config.componentType as PackedType, steps: tile.steps * tile.slices },
     ...(name === 'a' ? { lines: m, block: [tile.bm, tile.bk] } : { lines: n, block: [tile.bn, tile.bk] }),
   });
-  return { source: { kind: 'blocked' }, operand: packed.operand, packed };
 }

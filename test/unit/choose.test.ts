@@ -115,7 +115,7 @@ test('which kernel is chosen', () => {
     matrix times vector → gemv: all
     few rows, B transposed → none: plain, phone, swiftshader; gemv: mali, adreno, intel, intel-range, apple, nvidia, nvidia-16k, amd-32, amd-64, lavapipe-25, lavapipe-26, huge
     dot product → gemv: all
-    few cells, long K → split-k: all
+    few cells, long K → split-k: plain, phone, mali, adreno, intel, intel-range, nvidia, nvidia-16k, amd-32, amd-64, swiftshader, lavapipe-25, lavapipe-26, huge; subgroup-matrix: apple
     outer product → plain: all
     attention scores → none: plain, phone, swiftshader; register-tile: mali, adreno, intel-range, amd-32, lavapipe-25; subgroup-matrix: intel, apple, nvidia, nvidia-16k, amd-64, lavapipe-26, huge
     tiny batch → gemv: all

@@ -64,7 +64,6 @@ export const h200: ShippedTable = {
           { stages: 1, bm: 64, bn: 64, bk: 32, sm: 32, sn: 32, prefetch: 0, slices: 1, pack: 0, config: 0 },
           0.00561,
         ],
-        [64, 64, 65536, 1, 'split-k', { slices: 512 }, 0.0323],
         [
           65536,
           64,

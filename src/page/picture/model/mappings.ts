@@ -11,7 +11,7 @@ import { chooseMatrix, GRID, stepOf } from '../../../ladder/8-subgroup-matrix.ts
 import * as rung8s from '../../../ladder/8s-subgroup-shuffle.ts';
 import type { Shape } from '../../../ladder/rung.ts';
 import { type Profile, subgroupSizeFor } from '../../../profile.ts';
-import { type MatrixTile, wordElements } from '../../../wgsl/matrix-layout.ts';
+import type { MatrixTile } from '../../../wgsl/matrix-layout.ts';
 import { type Chosen, chosenFor } from './kernels.ts';
 import { matrixPipeline } from './matrix-pipeline.ts';
 import { matrixTile } from './matrix-tile.ts';
@@ -43,8 +43,7 @@ const MAPPINGS: Readonly<Record<string, MapRung>> = {
   '9': (shape, lanes, _, chosen) => registerTile(shape, lanes, chosen!.params),
   '10': (shape, _, profile, chosen) => {
     const { problem, params } = chosen!;
-    const tile = subgroupMatrixTile(problem, profile, params);
-    return onMatrixUnits(shape, asItLies(shape, tile, problem.a.type, params.pack));
+    return onMatrixUnits(shape, subgroupMatrixTile(problem, profile, params));
   },
   '11': (shape, _, profile, chosen) => {
     const { problem, params } = chosen!;
@@ -55,14 +54,6 @@ const MAPPINGS: Readonly<Record<string, MapRung>> = {
 /** A tile of the library's matrix kernels. */
 const onMatrixUnits = (shape: Shape, tile: MatrixTile): Mapping =>
   tile.stages === 2 ? matrixPipeline(shape, tile) : matrixTile(shape, tile);
-
-/** A tile whose operands are read as they lie, or packed: all where `pack` is 1 or the units take another type, or A where it is 2. */
-function asItLies({ n, k }: Shape, tile: MatrixTile, type: string, pack: number): MatrixTile {
-  if (pack === 1 || tile.config.componentType !== type) return tile;
-  const rows = (length: number) =>
-    ({ kind: 'rows', ld: length / wordElements(tile), ragged: false, guardK: false }) as const;
-  return { ...tile, a: pack === 2 ? tile.a : rows(k), b: rows(n) };
-}
 
 const bytesOf = (type: string) => (type === 'f32' ? 4 : 2);
 
