@@ -67,8 +67,8 @@ export function matrixPipeline(tile: MatrixTile): string {
       ...words.map(({ name, from }) => `${how}${name}_${set} = ${from};`),
     ].join('\n');
   /** And from there into a buffer. */
-  const put = (set: number, buffer: number) =>
-    words
+  const put = (set: number, buffer: number) => {
+    const lines = words
       .map(({ name, to, split }) => {
         const value = split ? `${split.of}.${split.low ? 'low' : 'high'}` : `${name}_${set}`;
         const parts =
@@ -78,6 +78,8 @@ export function matrixPipeline(tile: MatrixTile): string {
         return `${parts}memory${buffer}${to} = ${value};`;
       })
       .join('\n');
+    return splitB ? `{\n  ${indent(lines, 2)}\n}` : lines;
+  };
 
   const fragments = sides.flatMap(({ side, part, first }) => {
     const [count, size, type] =
@@ -113,9 +115,7 @@ ${multiplies(
   (col, part) => `${set}B${col}${part}`,
 )}
 ${load(next, nextBuffer)}
-{
-  ${indent(put(i % prefetch, buffer), 2)}
-}
+${put(i % prefetch, buffer)}
 ${fetch(i % prefetch, `step + ${i + 2 + prefetch}`)}
 workgroupBarrier();`,
   ).join('\n');
@@ -203,13 +203,12 @@ fn main(
 ) {
   let tile = tileOf(group, groups);
   if (!tile.valid) { return; }
-  let sliceA = subgroup / ${colsOfSubgroups} * ${sm / lines};
-  let sliceB = subgroup % ${colsOfSubgroups}${alongK ? ` * ${sn / lines}` : ''};
-  let slot = subgroup${!stacked && atOnce > 1 ? ` * ${atOnce}` : ''};
+  let sliceA = subgroup / ${colsOfSubgroups}${times(sm / lines)};
+  let sliceB = subgroup % ${colsOfSubgroups}${alongK ? times(sn / lines) : ''};
+  let slot = subgroup${stacked ? '' : times(atOnce)};
 
   ${indent(declarePlaces(tile, lines, lines), 2)}
-  ${paragraph(splitB ? 'let scaleB0 = scalesOfB(tile.batch, colB * WORD);\n  let scaleB1 = scalesOfB(tile.batch, colB * WORD + 4);' : '', 2)}
-  ${indent(
+  ${paragraph(splitB ? 'let scaleB0 = scalesOfB(tile.batch, colB * WORD);\n  let scaleB1 = scalesOfB(tile.batch, colB * WORD + 4);' : '', 2)}${indent(
     eachSum(name => `var ${name}: Result;`),
     2,
   )}
@@ -221,17 +220,12 @@ fn main(
         )
       : '',
     2,
-  )}
-  ${declareSteps(tile)}let first = tile.slice * STEPS;
-  var now = first;
+  )}${declareSteps(tile)}let first = tile.slice * STEPS;
+  var now: u32;
   ${indent(fetch(0, '0', 'var '), 2)}
-  {
-    ${indent(put(0, 0), 4)}
-  }
+  ${indent(put(0, 0), 2)}
   ${indent(fetch(0, '1'), 2)}
-  {
-    ${indent(put(0, 1), 4)}
-  }
+  ${indent(put(0, 1), 2)}
   ${unroll(prefetch, 2, set => fetch(set, `${2 + set}`, set > 0 ? 'var ' : ''))}
   workgroupBarrier();
   ${indent(declare('even'), 2)}
@@ -247,6 +241,9 @@ fn main(
 }
 `;
 }
+
+/** WGSL: a factor, where there is need of one. */
+const times = (factor: number): string => (factor === 1 ? '' : ` * ${factor}`);
 
 /** WGSL that reads four neighbouring numbers of a subgroup's staged results, and puts them there. */
 function staging({

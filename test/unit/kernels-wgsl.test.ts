@@ -71,12 +71,18 @@ describe('the WGSL of', () => {
       { m: 512, n: 512, k: 512 },
       { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, prefetch: 0, slices: 1 },
     ],
+    [
+      'split-f32',
+      { m: 512, n: 512, k: 512 },
+      { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, slices: 1, pack: 2 },
+    ],
     ['gemv', { m: 1, n: 512, k: 512 }, { lanes: 8, slices: 1 }],
   ] as const)('%s', async (name, options, params) => {
     const kernel = KERNELS.find(candidate => candidate.name === name)!;
     const { wgsl } = kernel
       .build(normalize(options), NVIDIA, params)
       .passes.find(({ label }) => label === name)!;
-    await expect(wgsl).toMatchFileSnapshot(`wgsl/kernel-${name}.wgsl`);
+    const pipeline = 'stages' in params ? '-pipeline' : '';
+    await expect(wgsl).toMatchFileSnapshot(`wgsl/kernel-${name}${pipeline}.wgsl`);
   });
 });

@@ -1,0 +1,384 @@
+enable f16;
+enable f16;
+enable chromium_experimental_subgroup_matrix;
+enable subgroups;
+
+alias Sum = f32;
+
+struct Params {
+  m: u32, n: u32, k: u32, batch: u32,
+  lda: u32, ldb: u32, ldc: u32, slices: u32,
+  offsetA: u32, offsetB: u32, offsetC: u32, depth: u32,
+  strideA: u32, strideB: u32, strideC: u32, partA: u32,
+  partB: u32, alpha: Sum, beta: Sum, clipMin: f32, clipMax: f32,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> a: array<vec4<u32>>;
+@group(0) @binding(2) var<storage, read> b: array<vec4<u32>>;
+@group(0) @binding(3) var<storage, read_write> c: array<vec4<f32>>;
+
+fn indexA(batch: u32, row: u32, k: u32) -> u32 {
+  return params.offsetA + batch * params.strideA + row * params.lda + k;
+}
+
+fn indexB(batch: u32, k: u32, col: u32) -> u32 {
+  return params.offsetB + batch * params.strideB + k * params.ldb + col;
+}
+
+
+fn storeC(batch: u32, row: u32, col: u32, sum: vec4<Sum>) {
+  if (row < params.m && col < params.n) {
+    let index = params.offsetC + batch * params.strideC + row * params.ldc + col;
+    var value = sum;
+    c[index / 4] = vec4<f32>(value);
+  }
+}
+
+struct Tile { valid: bool, batch: u32, slice: u32, row: u32, col: u32 }
+
+fn tileOf(group: vec3u, groups: vec3u) -> Tile {
+  let tilesM = (params.m + 63) / 64;
+  let tilesN = (params.n + 63) / 64;
+  let tiles = tilesM * tilesN;
+  var index = group.y * groups.x + group.x;
+  let valid = index < tiles * params.batch * params.slices;
+  let product = index / tiles;
+  index %= tiles;
+  let band = index / (8 * tilesN);
+  let bandRows = min(8, tilesM - band * 8);
+  index -= band * 8 * tilesN;
+  return Tile(
+    valid, product % params.batch, product / params.batch,
+    (band * 8 + index % bandRows) * 64, index / bandRows * 64,
+  );
+}
+
+struct Lines {
+  lines: u32, length: u32, copies: u32,
+  ld: u32, offset: u32, stride: u32,
+  first: u32,                        // scale
+}
+
+alias Cells = vec4<f32>;
+
+@group(0) @binding(4) var<uniform> linesA: Lines;
+@group(0) @binding(5) var<uniform> linesB: Lines;
+@group(0) @binding(6) var<storage, read> scales: array<f32>;
+@group(0) @binding(7) var<storage, read> originalA: array<f32>;
+@group(0) @binding(8) var<storage, read> originalB: array<f32>;
+
+fn plainSum(batch: u32, row: u32, col: u32) -> f32 {
+  let fromA = linesA.offset + batch * linesA.stride + row * linesA.ld;
+  let fromB = linesB.offset + batch * linesB.stride + col * 1;
+  var sum = 0.0;
+  for (var k = 0u; k < params.k; k++) {
+    sum += originalA[fromA + k * 1] * originalB[fromB + k * linesB.ld];
+  }
+  return sum;
+}
+
+fn scaleOf(lines: Lines, batch: u32, line: u32) -> f32 {
+  return scales[lines.first + min(batch, lines.copies - 1) * lines.lines + line];
+}
+
+// 1 / scale, exactly.
+fn inverse(scale: Cells) -> Cells { return bitcast<Cells>((254u << 23) - bitcast<vec4<u32>>(scale)); }
+
+fn storeScaled(batch: u32, row: u32, col: u32, sum: Cells) {
+  if (row >= params.m || col >= params.n) { return; }
+  let scaleA = Cells(scaleOf(linesA, batch, row));
+  let scaleB = Cells(
+    scaleOf(linesB, batch, col), scaleOf(linesB, batch, col + 1),
+    scaleOf(linesB, batch, col + 2), scaleOf(linesB, batch, col + 3),
+  );
+  // The smaller factor first: the other way round, the product could overflow on its way.
+  let one = inverse(scaleA);
+  let other = inverse(scaleB);
+  var value = sum * min(one, other) * max(one, other);
+  let marked = (scaleA == Cells()) | (scaleB == Cells());
+  if (any(marked)) {
+    for (var j = 0u; j < 4; j++) {
+      if (marked[j]) { value[j] = plainSum(batch, row, col + j); }
+    }
+  }
+  storeC(batch, row, col, value);
+}
+
+struct Split { high: vec2<u32>, low: vec2<u32> }
+
+fn split(x: vec4f) -> Split {
+  let bits = bitcast<vec4<u32>>(x);
+  let rounded = (bits + 0xfffu + ((bits >> vec4(13u)) & vec4(1u))) & vec4(0xffffe000u);
+  let high = select(vec4f(), bitcast<vec4f>(rounded), abs(x) >= vec4(0x1p-14f));
+  let low = x - high;
+  return Split(
+    vec2(pack2x16float(high.xy), pack2x16float(high.zw)),
+    vec2(pack2x16float(low.xy), pack2x16float(low.zw)),
+  );
+}
+
+// Of four columns; those past the edge repeat the last one.
+fn scalesOfB(batch: u32, col: u32) -> vec4f {
+  let last = params.n - 1;
+  return vec4f(
+    scaleOf(linesB, batch, min(col, last)), scaleOf(linesB, batch, min(col + 1, last)),
+    scaleOf(linesB, batch, min(col + 2, last)), scaleOf(linesB, batch, min(col + 3, last)),
+  );
+}
+
+struct Parts { high: vec4<u32>, low: vec4<u32> }
+
+fn splitWords(x: vec4<u32>, y: vec4<u32>, scaleX: vec4f, scaleY: vec4f) -> Parts {
+  let first = split(bitcast<vec4f>(x) * scaleX);
+  let second = split(bitcast<vec4f>(y) * scaleY);
+  return Parts(vec4(first.high, second.high), vec4(first.low, second.low));
+}
+
+alias Left = subgroup_matrix_left<f16, 16, 16>;
+alias Right = subgroup_matrix_right<f16, 16, 16>;
+alias Result = subgroup_matrix_result<f32, 16, 16>;
+
+alias Word = vec4<u32>;
+const WORD = 8u;                // elements of A or B in a word
+const BM = 64u;
+const BN = 64u;
+const BK = 16u;
+const STEPS = 36u;             // of K, in each slice of it
+const FLUSHES = 6u;
+
+// Two buffers of slices of A and, behind them, of B.
+var<workgroup> memory0: array<array<Word, 96>, 8>;
+var<workgroup> memory1: array<array<Word, 96>, 8>;
+
+fn staged(slot: u32, i: u32) -> vec4<Sum> { return bitcast<vec4<Sum>>(memory0[slot + i / 64][i % 64]); }
+
+fn putTotal(slot: u32, i: u32, four: vec4<Sum>) {
+  memory0[slot + i / 64][i % 64] = bitcast<vec4<u32>>(four);
+}
+
+@compute @workgroup_size(128)
+fn main(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+  @builtin(subgroup_id) subgroup: u32,
+  @builtin(subgroup_invocation_id) lane: u32,
+) {
+  let tile = tileOf(group, groups);
+  if (!tile.valid) { return; }
+  let sliceA = subgroup / 2;
+  let sliceB = subgroup % 2;
+  let slot = subgroup * 2;
+
+  // Along K, this thread fetches word atK of its line and of every 64th line below. Eight neighbouring threads
+  // take eight lines, so that their stores fall into different banks.
+  let line = thread / 16 * 8 + thread % 8;
+  let atK = thread / 8 % 2;
+  let blockA0 = (params.offsetA + tile.batch * params.strideA) / WORD + tile.row / BM * 4608 + thread;
+  let blockA1 = (params.offsetA + params.partA + tile.batch * params.strideA) / WORD + tile.row / BM * 4608 + thread;
+  // Of B, it fetches column atB of words, in row rowB and every 16th row below.
+  let rowB = thread / 8;
+  let atB = thread % 8;
+  let columnB = atB / 4;
+  let toB = rowB * 5 + atB % 4;
+  let colB = tile.col / WORD + atB;
+  let fromB = (params.offsetB + tile.batch * params.strideB) / 4 + rowB * 128 + colB * 2;
+  let scaleB0 = scalesOfB(tile.batch, colB * WORD);
+  let scaleB1 = scalesOfB(tile.batch, colB * WORD + 4);
+  var sum0_0: Result;
+  var sum0_1: Result;
+  var sum1_0: Result;
+  var sum1_1: Result;
+  var total0_0_0 = vec4<Sum>();
+  var total0_0_1 = vec4<Sum>();
+  var total0_1_0 = vec4<Sum>();
+  var total0_1_1 = vec4<Sum>();
+  var total1_0_0 = vec4<Sum>();
+  var total1_0_1 = vec4<Sum>();
+  var total1_1_0 = vec4<Sum>();
+  var total1_1_1 = vec4<Sum>();
+  let first = tile.slice * STEPS;
+  var now: u32;
+  now = first + min(0, STEPS - 1);
+  var wordA0_0_0 = a[blockA0 + now * 128];
+  var wordB0_0_0 = select(Word(), b[fromB + now * 2048], now * BK + rowB < params.k);
+  var wordA0_1_0 = a[blockA1 + now * 128];
+  var wordB0_1_0 = select(Word(), b[fromB + 1 + now * 2048], now * BK + rowB < params.k);
+  {
+    memory0[(line) / 32][(line) % 32 * 3 + atK] = wordA0_0_0;
+    let wordB0 = splitWords(wordB0_0_0, wordB0_1_0, scaleB0, scaleB1);
+    memory0[columnB + 4][toB] = wordB0.high;
+    memory0[(line) / 32 + 2][(line) % 32 * 3 + atK] = wordA0_1_0;
+    memory0[columnB + 6][toB] = wordB0.low;
+  }
+  now = first + min(1, STEPS - 1);
+  wordA0_0_0 = a[blockA0 + now * 128];
+  wordB0_0_0 = select(Word(), b[fromB + now * 2048], now * BK + rowB < params.k);
+  wordA0_1_0 = a[blockA1 + now * 128];
+  wordB0_1_0 = select(Word(), b[fromB + 1 + now * 2048], now * BK + rowB < params.k);
+  {
+    memory1[(line) / 32][(line) % 32 * 3 + atK] = wordA0_0_0;
+    let wordB0 = splitWords(wordB0_0_0, wordB0_1_0, scaleB0, scaleB1);
+    memory1[columnB + 4][toB] = wordB0.high;
+    memory1[(line) / 32 + 2][(line) % 32 * 3 + atK] = wordA0_1_0;
+    memory1[columnB + 6][toB] = wordB0.low;
+  }
+  now = first + min(2, STEPS - 1);
+  wordA0_0_0 = a[blockA0 + now * 128];
+  wordB0_0_0 = select(Word(), b[fromB + now * 2048], now * BK + rowB < params.k);
+  wordA0_1_0 = a[blockA1 + now * 128];
+  wordB0_1_0 = select(Word(), b[fromB + 1 + now * 2048], now * BK + rowB < params.k);
+  now = first + min(3, STEPS - 1);
+  var wordA0_0_1 = a[blockA0 + now * 128];
+  var wordB0_0_1 = select(Word(), b[fromB + now * 2048], now * BK + rowB < params.k);
+  var wordA0_1_1 = a[blockA1 + now * 128];
+  var wordB0_1_1 = select(Word(), b[fromB + 1 + now * 2048], now * BK + rowB < params.k);
+  workgroupBarrier();
+  var evenA00: Left;
+  var evenA10: Left;
+  var evenB00: Right;
+  var evenB10: Right;
+  var evenA01: Left;
+  var evenA11: Left;
+  var evenB01: Right;
+  var evenB11: Right;
+  evenA00 = subgroupMatrixLoad<Left, row_major>(&memory0[sliceA], 0, 3);
+  evenA10 = subgroupMatrixLoad<Left, row_major>(&memory0[sliceA], 48, 3);
+  evenB00 = subgroupMatrixLoad<Right, row_major>(&memory0[sliceB + 4], 0, 5);
+  evenB10 = subgroupMatrixLoad<Right, row_major>(&memory0[sliceB + 4], 2, 5);
+  evenA01 = subgroupMatrixLoad<Left, row_major>(&memory0[sliceA + 2], 0, 3);
+  evenA11 = subgroupMatrixLoad<Left, row_major>(&memory0[sliceA + 2], 48, 3);
+  evenB01 = subgroupMatrixLoad<Right, row_major>(&memory0[sliceB + 6], 0, 5);
+  evenB11 = subgroupMatrixLoad<Right, row_major>(&memory0[sliceB + 6], 2, 5);
+  var oddA00: Left;
+  var oddA10: Left;
+  var oddB00: Right;
+  var oddB10: Right;
+  var oddA01: Left;
+  var oddA11: Left;
+  var oddB01: Right;
+  var oddB11: Right;
+  workgroupBarrier();
+  for (var flush = 0u; flush < FLUSHES; flush++) {
+    for (var pair = 0u; pair < 3; pair++) {
+      let step = flush * 6 + pair * 2;
+      // The even step; the next into matrices, the one after it into workgroup memory.
+      sum0_0 = subgroupMatrixMultiplyAccumulate(evenA00, evenB01, sum0_0);
+      sum0_1 = subgroupMatrixMultiplyAccumulate(evenA00, evenB11, sum0_1);
+      sum1_0 = subgroupMatrixMultiplyAccumulate(evenA10, evenB01, sum1_0);
+      sum1_1 = subgroupMatrixMultiplyAccumulate(evenA10, evenB11, sum1_1);
+      sum0_0 = subgroupMatrixMultiplyAccumulate(evenA01, evenB00, sum0_0);
+      sum0_1 = subgroupMatrixMultiplyAccumulate(evenA01, evenB10, sum0_1);
+      sum1_0 = subgroupMatrixMultiplyAccumulate(evenA11, evenB00, sum1_0);
+      sum1_1 = subgroupMatrixMultiplyAccumulate(evenA11, evenB10, sum1_1);
+      sum0_0 = subgroupMatrixMultiplyAccumulate(evenA00, evenB00, sum0_0);
+      sum0_1 = subgroupMatrixMultiplyAccumulate(evenA00, evenB10, sum0_1);
+      sum1_0 = subgroupMatrixMultiplyAccumulate(evenA10, evenB00, sum1_0);
+      sum1_1 = subgroupMatrixMultiplyAccumulate(evenA10, evenB10, sum1_1);
+      oddA00 = subgroupMatrixLoad<Left, row_major>(&memory1[sliceA], 0, 3);
+      oddA10 = subgroupMatrixLoad<Left, row_major>(&memory1[sliceA], 48, 3);
+      oddB00 = subgroupMatrixLoad<Right, row_major>(&memory1[sliceB + 4], 0, 5);
+      oddB10 = subgroupMatrixLoad<Right, row_major>(&memory1[sliceB + 4], 2, 5);
+      oddA01 = subgroupMatrixLoad<Left, row_major>(&memory1[sliceA + 2], 0, 3);
+      oddA11 = subgroupMatrixLoad<Left, row_major>(&memory1[sliceA + 2], 48, 3);
+      oddB01 = subgroupMatrixLoad<Right, row_major>(&memory1[sliceB + 6], 0, 5);
+      oddB11 = subgroupMatrixLoad<Right, row_major>(&memory1[sliceB + 6], 2, 5);
+      {
+        memory0[(line) / 32][(line) % 32 * 3 + atK] = wordA0_0_0;
+        let wordB0 = splitWords(wordB0_0_0, wordB0_1_0, scaleB0, scaleB1);
+        memory0[columnB + 4][toB] = wordB0.high;
+        memory0[(line) / 32 + 2][(line) % 32 * 3 + atK] = wordA0_1_0;
+        memory0[columnB + 6][toB] = wordB0.low;
+      }
+      now = first + min(step + 4, STEPS - 1);
+      wordA0_0_0 = a[blockA0 + now * 128];
+      wordB0_0_0 = select(Word(), b[fromB + now * 2048], now * BK + rowB < params.k);
+      wordA0_1_0 = a[blockA1 + now * 128];
+      wordB0_1_0 = select(Word(), b[fromB + 1 + now * 2048], now * BK + rowB < params.k);
+      workgroupBarrier();
+      // The odd step; the next into matrices, the one after it into workgroup memory.
+      sum0_0 = subgroupMatrixMultiplyAccumulate(oddA00, oddB01, sum0_0);
+      sum0_1 = subgroupMatrixMultiplyAccumulate(oddA00, oddB11, sum0_1);
+      sum1_0 = subgroupMatrixMultiplyAccumulate(oddA10, oddB01, sum1_0);
+      sum1_1 = subgroupMatrixMultiplyAccumulate(oddA10, oddB11, sum1_1);
+      sum0_0 = subgroupMatrixMultiplyAccumulate(oddA01, oddB00, sum0_0);
+      sum0_1 = subgroupMatrixMultiplyAccumulate(oddA01, oddB10, sum0_1);
+      sum1_0 = subgroupMatrixMultiplyAccumulate(oddA11, oddB00, sum1_0);
+      sum1_1 = subgroupMatrixMultiplyAccumulate(oddA11, oddB10, sum1_1);
+      sum0_0 = subgroupMatrixMultiplyAccumulate(oddA00, oddB00, sum0_0);
+      sum0_1 = subgroupMatrixMultiplyAccumulate(oddA00, oddB10, sum0_1);
+      sum1_0 = subgroupMatrixMultiplyAccumulate(oddA10, oddB00, sum1_0);
+      sum1_1 = subgroupMatrixMultiplyAccumulate(oddA10, oddB10, sum1_1);
+      evenA00 = subgroupMatrixLoad<Left, row_major>(&memory0[sliceA], 0, 3);
+      evenA10 = subgroupMatrixLoad<Left, row_major>(&memory0[sliceA], 48, 3);
+      evenB00 = subgroupMatrixLoad<Right, row_major>(&memory0[sliceB + 4], 0, 5);
+      evenB10 = subgroupMatrixLoad<Right, row_major>(&memory0[sliceB + 4], 2, 5);
+      evenA01 = subgroupMatrixLoad<Left, row_major>(&memory0[sliceA + 2], 0, 3);
+      evenA11 = subgroupMatrixLoad<Left, row_major>(&memory0[sliceA + 2], 48, 3);
+      evenB01 = subgroupMatrixLoad<Right, row_major>(&memory0[sliceB + 6], 0, 5);
+      evenB11 = subgroupMatrixLoad<Right, row_major>(&memory0[sliceB + 6], 2, 5);
+      {
+        memory1[(line) / 32][(line) % 32 * 3 + atK] = wordA0_0_1;
+        let wordB0 = splitWords(wordB0_0_1, wordB0_1_1, scaleB0, scaleB1);
+        memory1[columnB + 4][toB] = wordB0.high;
+        memory1[(line) / 32 + 2][(line) % 32 * 3 + atK] = wordA0_1_1;
+        memory1[columnB + 6][toB] = wordB0.low;
+      }
+      now = first + min(step + 5, STEPS - 1);
+      wordA0_0_1 = a[blockA0 + now * 128];
+      wordB0_0_1 = select(Word(), b[fromB + now * 2048], now * BK + rowB < params.k);
+      wordA0_1_1 = a[blockA1 + now * 128];
+      wordB0_1_1 = select(Word(), b[fromB + 1 + now * 2048], now * BK + rowB < params.k);
+      workgroupBarrier();
+    }
+    // Into f32 registers, before the matrix units have truncated too much.
+    subgroupMatrixStore<row_major>(&memory0[slot], 0, sum0_0, 4);
+    subgroupMatrixStore<row_major>(&memory0[slot + 1], 0, sum0_1, 4);
+    workgroupBarrier();
+    total0_0_0 += staged(slot, lane);
+    total0_0_1 += staged(slot, lane + 32);
+    total0_1_0 += staged(slot, lane + 64);
+    total0_1_1 += staged(slot, lane + 96);
+    workgroupBarrier();
+    subgroupMatrixStore<row_major>(&memory0[slot], 0, sum1_0, 4);
+    subgroupMatrixStore<row_major>(&memory0[slot + 1], 0, sum1_1, 4);
+    workgroupBarrier();
+    total1_0_0 += staged(slot, lane);
+    total1_0_1 += staged(slot, lane + 32);
+    total1_1_0 += staged(slot, lane + 64);
+    total1_1_1 += staged(slot, lane + 96);
+    sum0_0 = Result();
+    sum0_1 = Result();
+    sum1_0 = Result();
+    sum1_1 = Result();
+    workgroupBarrier();
+  }
+
+  // The results, through the first buffer.
+  let row = tile.row + subgroup / 2 * 32;
+  let col = tile.col + subgroup % 2 * 32;
+  putTotal(slot, lane, total0_0_0);
+  putTotal(slot, lane + 32, total0_0_1);
+  putTotal(slot, lane + 64, total0_1_0);
+  putTotal(slot, lane + 96, total0_1_1);
+  workgroupBarrier();
+  for (var v = 0u; v < 4; v++) {
+    let i = lane + v * 32;
+    let matrix = i / 64;
+    let at = i % 64;
+    storeScaled(tile.batch, row + matrix / 2 * 16 + at / 4, col + matrix % 2 * 16 + at % 4 * 4, staged(slot, i));
+  }
+  workgroupBarrier();
+  putTotal(slot, lane, total1_0_0);
+  putTotal(slot, lane + 32, total1_0_1);
+  putTotal(slot, lane + 64, total1_1_0);
+  putTotal(slot, lane + 96, total1_1_1);
+  workgroupBarrier();
+  for (var v = 0u; v < 4; v++) {
+    let i = lane + v * 32;
+    let matrix = i / 64 + 2;
+    let at = i % 64;
+    storeScaled(tile.batch, row + matrix / 2 * 16 + at / 4, col + matrix % 2 * 16 + at % 4 * 4, staged(slot, i));
+  }
+}
