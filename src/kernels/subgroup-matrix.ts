@@ -52,27 +52,29 @@ export const subgroupMatrix: Kernel = {
   candidates(problem, profile) {
     const most = profile.software ? SOFTWARE_CELLS : Number.POSITIVE_INFINITY;
     const tiles = TILES.filter(({ sm, sn }) => sm * sn <= most).map(({ efficiency: _, ...tile }) => tile);
-    const seen = new Set<string>();
-    const fitting = configsFor(problem, profile)
-      .flatMap(({ K }, config) =>
-        tiles.map(tile => ({ ...tile, bk: tile.stages === 2 ? K : tile.bk, slices: 1, config })),
-      )
-      .filter(params => {
-        const tile = tileFor(problem, profile, params);
-        // What has to be packed anyway makes the same program of different parameters.
-        const { pack: _, ...sizes } = params;
-        const program = JSON.stringify([sizes, tile.a.kind, tile.b.kind]);
-        if (misfit(tile) !== null || seen.has(program)) return false;
-        seen.add(program);
-        return true;
-      });
+    const fitting = (config: number, K: number) => {
+      const seen = new Set<string>();
+      return tiles
+        .map(tile => ({ ...tile, bk: tile.stages === 2 ? K : tile.bk, slices: 1, config }))
+        .filter(params => {
+          const tile = tileFor(problem, profile, params);
+          // What has to be packed anyway makes the same program of different parameters.
+          const { pack: _, ...sizes } = params;
+          const program = JSON.stringify([sizes, tile.a.kind, tile.b.kind]);
+          if (misfit(tile) !== null || seen.has(program)) return false;
+          seen.add(program);
+          return true;
+        });
+    };
     // Smaller matrices were slower wherever there are larger ones (docs/performance.md, log entry 17).
-    const sliced = fitting
-      .filter(({ config }) => config === fitting[0].config)
-      .flatMap(params => {
-        const tile = tileFor(problem, profile, params);
-        return slicesFor(problem, gridThreads(problem, tile)).map(slices => ({ ...params, slices }));
-      });
+    const largest = configsFor(problem, profile).reduce<ReturnType<typeof fitting>>(
+      (found, { K }, config) => (found.length > 0 ? found : fitting(config, K)),
+      [],
+    );
+    const sliced = largest.flatMap(params => {
+      const tile = tileFor(problem, profile, params);
+      return slicesFor(problem, gridThreads(problem, tile)).map(slices => ({ ...params, slices }));
+    });
     return quickestFirst(sliced, params => this.estimate(problem, profile, params));
   },
   space(problem, profile) {

@@ -10,8 +10,16 @@
  * At a flush and at the end the first buffer is free: results go through it, a few matrices of each subgroup at a time.
  */
 import { declarePlaces, placesA, placesB, plus } from './matrix-fetch.ts';
-import { type MatrixTile, pipelineLayout, threads } from './matrix-layout.ts';
-import { declareSteps, declareTile, indent, multiplies, paragraph, partsOf } from './matrix-tile.ts';
+import { type MatrixTile, pipelineLayout } from './matrix-layout.ts';
+import {
+  beginMain,
+  declareSteps,
+  declareTile,
+  indent,
+  multiplies,
+  paragraph,
+  partsOf,
+} from './matrix-tile.ts';
 import { cells } from './store.ts';
 import { unroll } from './unroll.ts';
 
@@ -23,7 +31,7 @@ const PAIR = [
 
 /** WGSL: declarations and `main`, to follow a frame with \`words\` access and \`tileOf(bm, bn)\`. */
 export function matrixPipeline(tile: MatrixTile): string {
-  const { config, lanes, pinned, bm, bn, sm, sn, flush, prefetch, slices, store, width } = tile;
+  const { config, lanes, bm, bn, sm, sn, flush, prefetch, slices, store, width } = tile;
   const { M, N } = config;
   const {
     word,
@@ -41,7 +49,6 @@ export function matrixPipeline(tile: MatrixTile): string {
   } = pipelineLayout(tile);
   const [rowsOf, colsOf] = [sm / M, sn / N];
   const colsOfSubgroups = bn / sn;
-  const T = threads(tile);
   const matrices = rowsOf * colsOf;
   const sum = (matrix: number) => `sum${Math.floor(matrix / colsOf)}_${matrix % colsOf}`;
   const eachSum = (line: (name: string) => string) => unroll(matrices, 0, matrix => line(sum(matrix)));
@@ -193,16 +200,7 @@ var<workgroup> memory1: array<array<Word, ${slice}>, ${slicesAll}>;
 
 ${staging({ numbers, quads, stacked, flush: flush > 0 })}
 
-@compute @workgroup_size(${T})${pinned ? ` @subgroup_size(${lanes})` : ''}
-fn main(
-  @builtin(workgroup_id) group: vec3u,
-  @builtin(num_workgroups) groups: vec3u,
-  @builtin(local_invocation_index) thread: u32,
-  @builtin(subgroup_id) subgroup: u32,
-  @builtin(subgroup_invocation_id) lane: u32,
-) {
-  let tile = tileOf(group, groups);
-  if (!tile.valid) { return; }
+${beginMain(tile)}
   let sliceA = subgroup / ${colsOfSubgroups}${times(sm / lines)};
   let sliceB = subgroup % ${colsOfSubgroups}${alongK ? times(sn / lines) : ''};
   let slot = subgroup${stacked ? '' : times(atOnce)};

@@ -34,14 +34,13 @@ export const matrixEnable = ({ config, pinned }: MatrixTile): string[] => [
 
 /** WGSL: declarations and `main`, to follow a frame with \`words\` access and \`tileOf(bm, bn)\`. */
 export function matrixTile(tile: MatrixTile): string {
-  const { config, lanes, pinned, bm, bn, bk, sm, sn, flush, prefetch, slices: slicesK, store, width } = tile;
+  const { config, lanes, bm, bn, bk, sm, sn, flush, prefetch, slices: slicesK, store, width } = tile;
   const alongK = tile.b.kind === 'blocked';
   const { word, numbers, strideA, strideB, staging, sliceA, sliceB, slicesA, slicesB } = layout(tile);
   const [rowsOf, colsOf] = [sm / config.M, sn / config.N];
   const [rowsOfSubgroups, colsOfSubgroups] = [bm / sm, bn / sn];
   const inA = (part: number) => plus(part * rowsOfSubgroups, 'subgroupRow');
   const inB = (part: number) => plus(part * colsOfSubgroups, 'subgroupCol');
-  const T = threads(tile);
   const values = valuesOf(tile);
   /** Numbers that are added up at once. */
   const totals = laneWidth(tile);
@@ -156,16 +155,7 @@ var<workgroup> memoryB: array<array<Word, ${sliceB}>, ${slicesB}>;
 
 ${readStaged('staged', numbers, width)}
 ${flush && takeTotal !== 'staged' ? `\n${readStaged(takeTotal, numbers, totals)}\n` : ''}${flush ? `\n${putStaged(numbers, totals)}\n` : ''}
-@compute @workgroup_size(${T})${pinned ? ` @subgroup_size(${lanes})` : ''}
-fn main(
-  @builtin(workgroup_id) group: vec3u,
-  @builtin(num_workgroups) groups: vec3u,
-  @builtin(local_invocation_index) thread: u32,
-  @builtin(subgroup_id) subgroup: u32,
-  @builtin(subgroup_invocation_id) lane: u32,
-) {
-  let tile = tileOf(group, groups);
-  if (!tile.valid) { return; }
+${beginMain(tile)}
   let subgroupRow = subgroup / ${colsOfSubgroups};
   let subgroupCol = subgroup % ${colsOfSubgroups};
   let slot = subgroup % ${slicesA};
@@ -251,6 +241,20 @@ ${
     : ''
 }`;
 }
+
+/** WGSL: the beginning of `main`, down to the tile of the workgroup. */
+export const beginMain = (
+  tile: MatrixTile,
+): string => /* wgsl */ `@compute @workgroup_size(${threads(tile)})${tile.pinned ? ` @subgroup_size(${tile.lanes})` : ''}
+fn main(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+  @builtin(subgroup_id) subgroup: u32,
+  @builtin(subgroup_invocation_id) lane: u32,
+) {
+  let tile = tileOf(group, groups);
+  if (!tile.valid) { return; }`;
 
 /** WGSL: the same where they are not written into the source. */
 export const declareSteps = ({ fixedSteps, flush }: MatrixTile): string =>
