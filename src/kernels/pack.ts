@@ -7,16 +7,13 @@
  * matrix units (wgsl/matrix-tile.ts). Blocks of `steps` hold, for one K after the other, words across the lines: for
  * panels (register-tile.ts).
  *
- * Mapping: a workgroup of 256 threads moves 32×64 elements through workgroup memory: it reads along the source's rows,
- * whichever way they run, and writes words in the order of the blocks. Rows in workgroup memory are 65 long, so that a
- * column lies in different banks.
+ * Mapping: a workgroup of 256 threads moves a piece of 32 stored rows through workgroup memory (wgsl/realign.ts): it reads
+ * along the stored rows, whichever way they run, and writes words in the order of the blocks.
  */
 import { BYTES, isInteger, type Operand } from '../problem.ts';
 import { type Binding, ceilDiv, foldGrid, type Pass, reads, uniform, writes } from '../program.ts';
-import { elementOf } from '../wgsl/frame.ts';
-import { cells, type WidthC } from '../wgsl/store.ts';
-import { unroll } from '../wgsl/unroll.ts';
-import { vectorizes } from '../wgsl/vectors.ts';
+import { rowLength } from '../wgsl/frame.ts';
+import { type Staged, staged, THREADS } from '../wgsl/realign.ts';
 
 export type PackedType = 'f32' | 'f16' | 'i8' | 'u8';
 
@@ -55,9 +52,6 @@ export interface Packed {
   readonly scratch: Readonly<Record<string, number>>;
 }
 
-const ROWS = 32;
-const COLS = 64;
-
 export function pack(options: PackOptions): Packed {
   const {
     name,
@@ -82,6 +76,12 @@ export function pack(options: PackOptions): Packed {
   const scales: Binding[] = parts === 2 ? [reads('scales')] : [];
   const inOrder = (ofLines: number, ofK: number) => (order === 'lines' ? [ofLines, ofK] : [ofK, ofLines]);
   const [packedRows, packedCols] = inOrder(packedLines, packedLength);
+  const pieces = staged({
+    operand,
+    rowLength: rowLength(name, operand, lines, length),
+    // Whether a row of the blocks runs across the operand's stored rows.
+    turned: ((name === 'a') === (order === 'lines')) === operand.trans,
+  });
   return {
     operand: {
       ...{ type, trans: false, ld: packedCols, offset: 0 },
@@ -98,36 +98,21 @@ export function pack(options: PackOptions): Packed {
     scratch: { [packed]: parts * copies * stride * BYTES[type] },
     pass: {
       label: parts === 2 ? `split ${letter}` : `pack ${letter}`,
-      wgsl: wgsl(options, parts),
+      wgsl: wgsl(options, pieces, parts),
       bindings: [uniform(source), reads(name), writes(packed), ...scales],
-      workgroups: foldGrid(ceilDiv(packedRows, ROWS) * ceilDiv(packedCols, COLS) * copies),
-      threads: 256,
-      workgroupMemory: ROWS * (COLS + 1) * 4,
+      workgroups: foldGrid(ceilDiv(packedRows, pieces.rows) * ceilDiv(packedCols, pieces.cols) * copies),
+      threads: THREADS,
+      workgroupMemory: pieces.bytes,
     },
   };
 }
 
-/** How many elements lie side by side in a row of the operand, as it is stored. */
-const rowLength = ({ name, operand, lines, length }: PackOptions) =>
-  (name === 'a') === operand.trans ? lines : length;
-
-/** Whether a row of the blocks runs across the operand's stored rows. */
-const across = ({ name, operand, order }: PackOptions) =>
-  ((name === 'a') === (order === 'lines')) === operand.trans;
-
-const wgsl = (options: PackOptions, parts: 1 | 2) => {
-  const { operand, order, type, wordBytes, block } = options;
-  const turned = across(options);
-  const width = vectorizes(operand, rowLength(options), 4) ? 4 : 1;
+const wgsl = ({ operand, order, type, wordBytes, block }: PackOptions, { wgsl }: Staged, parts: 1 | 2) => {
   const [blockRows, blockCols] = order === 'lines' ? block : [block[1], block[0]];
-  return /* wgsl */ `${operand.type === 'f16' ? 'enable f16;\n' : ''}
-const ROWS = ${ROWS}u;
-const COLS = ${COLS}u;
-const PER_WORD = ${wordBytes / BYTES[type]}u;       // elements in a word
+  return /* wgsl */ `const PER_WORD = ${wordBytes / BYTES[type]}u;       // elements in a word
 const BLOCK_ROWS = ${blockRows}u;
 const BLOCK_COLS = ${blockCols}u;
 
-alias Value = ${isInteger(type) ? 'i32' : 'f32'};
 alias Word = ${wordBytes === 16 ? 'vec4<u32>' : 'vec2<u32>'};
 
 struct Source {
@@ -139,19 +124,15 @@ struct Source {
 }
 
 @group(0) @binding(0) var<uniform> source: Source;
-@group(0) @binding(1) var<storage, read> elements: array<${isInteger(operand.type) ? 'u32' : cells(operand.type, width)}>;
 @group(0) @binding(2) var<storage, read_write> packed: array<Word>;
 ${parts === 2 ? '@group(0) @binding(3) var<storage, read> scales: array<f32>;\n' : ''}
-var<workgroup> tile: array<array<Value, COLS + 1>, ROWS>;
-
-${readElements(operand, turned, width)}
-
+${wgsl}
 // Where the word at (row, col) goes: its tile, its step of K, and its place in their block.
 fn place(copy: u32, row: u32, col: u32) -> u32 {
 ${order === 'lines' ? PLACE_IN_LINES : PLACE_IN_STEPS}
 }
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(${THREADS})
 fn main(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,
@@ -164,40 +145,23 @@ fn main(
   let firstRow = index / across % down * ROWS;
   let firstCol = index % across * COLS;
 
-  ${width === 4 ? readFours(turned) : readOnes(turned)}
+  stage(copy, firstRow, firstCol, thread);
   workgroupBarrier();
 
   const WORDS = COLS / PER_WORD;
-  for (var w = thread; w < ROWS * WORDS; w += 256) {
-    ${order === 'lines' ? 'let y = w % ROWS;\n    let x = w / ROWS * PER_WORD;' : 'let y = w / WORDS;\n    let x = w % WORDS * PER_WORD;'}
-    let row = firstRow + y;
-    let col = firstCol + x;
+  for (var w = thread; w < ROWS * WORDS; w += ${THREADS}) {
+    let row = firstRow + ${order === 'lines' ? 'w % ROWS' : 'w / WORDS'};
+    let col = firstCol + ${order === 'lines' ? 'w / ROWS' : 'w % WORDS'} * PER_WORD;
     if (row < source.packedRows && col < source.packedCols) {
       let to = place(copy, row, col);
-      ${parts === 1 ? 'packed[to] = word(y, x);' : SPLIT_STORE}
+      ${parts === 1 ? 'packed[to] = word(copy, row, col);' : SPLIT_STORE}
     }
   }
 }
 
-${word(type, wordBytes, parts)}
+${parts === 2 ? values(operand) + SPLIT : word(operand, type, wordBytes)}
 `;
 };
-
-/** WGSL: an element of the source, or four that lie side by side in one of its rows; 0 outside. */
-function readElements(operand: Operand, turned: boolean, width: WidthC): string {
-  const Values = cells('Value', width);
-  const four = {
-    i8: '(vec4<i32>(i32(elements[index / 4])) << vec4(24u, 16u, 8u, 0u)) >> vec4(24u)',
-    u8: 'vec4<i32>((vec4(elements[index / 4]) >> vec4(0u, 8u, 16u, 24u)) & vec4(255u))',
-    f16: 'vec4<Value>(elements[index / 4])',
-    f32: 'elements[index / 4]',
-  }[operand.type];
-  return /* wgsl */ `fn ${width === 4 ? 'fourElements' : 'element'}(copy: u32, row: u32, col: u32) -> ${Values} {
-  let index = source.offset + copy * source.stride + ${turned ? 'col * source.ld + row' : 'row * source.ld + col'};
-  let inside = (row < source.rows) & (col < source.cols);
-  return select(${Values}(), ${width === 4 ? four : elementOf('elements', operand, 1, 'Value')}, inside);
-}`;
-}
 
 const FORWARDS = /* wgsl */ `let index = group.y * groups.x + group.x;
   if (index >= across * down * source.copies) { return; }`;
@@ -207,19 +171,6 @@ const BACKWARDS = /* wgsl */ `let done = group.y * groups.x + group.x;
   let pieces = across * down * source.copies;
   if (done >= pieces) { return; }
   let index = pieces - 1 - done;`;
-
-const readOnes = (turned: boolean) => /* wgsl */ `for (var i = 0u; i < ROWS * COLS / 256; i++) {
-    let e = thread + i * 256;
-    ${turned ? 'let y = e % ROWS;\n    let x = e / ROWS;' : 'let y = e / COLS;\n    let x = e % COLS;'}
-    tile[y][x] = element(copy, firstRow + y, firstCol + x);
-  }`;
-
-const readFours = (turned: boolean) => /* wgsl */ `for (var i = 0u; i < ROWS * COLS / 1024; i++) {
-    let e = thread + i * 256;
-    ${turned ? 'let y = e % (ROWS / 4) * 4;\n    let x = e / (ROWS / 4);' : 'let y = e / (COLS / 4);\n    let x = e % (COLS / 4) * 4;'}
-    let values = fourElements(copy, firstRow + y, firstCol + x);
-    ${unroll(4, 4, j => `tile[y${turned && j ? ` + ${j}` : ''}][x${!turned && j ? ` + ${j}` : ''}] = values[${j}];`)}
-  }`;
 
 const PLACE_IN_LINES = /* wgsl */ `  let words = BLOCK_COLS / PER_WORD;
   let block = (copy * source.tiles + row / BLOCK_ROWS) * source.steps + col / BLOCK_COLS;
@@ -233,15 +184,10 @@ const PLACE_IN_STEPS = /* wgsl */ `  let words = BLOCK_COLS / PER_WORD;
 /** The low part's blocks follow the high part's. A line past the edge has no scale: its elements are 0 anyway. */
 const SPLIT_STORE = /* wgsl */ `let low = source.copies * source.packedRows * source.packedCols / PER_WORD;
       let scale = scales[source.firstScale + copy * source.rows + min(row, source.rows - 1)];
-      let first = split(four(y, x) * scale);
-      let second = split(four(y, x + 4) * scale);
+      let first = split(values(copy, row, col) * scale);
+      let second = split(values(copy, row, col + 4) * scale);
       packed[to] = Word(first.high, second.high);
       packed[low + to] = Word(first.low, second.low);`;
-
-const FOUR = /* wgsl */ `fn four(y: u32, x: u32) -> vec4<Value> {
-  return vec4<Value>(tile[y][x], tile[y][x + 1], tile[y][x + 2], tile[y][x + 3]);
-}
-`;
 
 /**
  * The high part is the f32 rounded to the 11 bits of an f16, with integers: through f32(f16(x)) a compiler may fold
@@ -261,23 +207,36 @@ fn split(x: vec4f) -> Split {
 }
 `;
 
-/** WGSL: PER_WORD elements of a row of the tile as a word, or what splits them. */
-function word(type: PackedType, wordBytes: number, parts: 1 | 2): string {
-  if (parts === 2) return FOUR + SPLIT;
-  const fours = (each: (i: number) => string) =>
-    Array.from({ length: wordBytes / (4 * BYTES[type]) }, (_, i) => each(4 * i)).join(', ');
-  if (type === 'f32') return `${FOUR}\nfn word(y: u32, x: u32) -> Word { return bitcast<Word>(four(y, x)); }`;
-  if (type === 'f16') {
-    return /* wgsl */ `${FOUR}
-fn halves(x: vec4f) -> vec2<u32> { return vec2(pack2x16float(x.xy), pack2x16float(x.zw)); }
-
-fn word(y: u32, x: u32) -> Word { return Word(${fours(i => `halves(four(y, x + ${i}))`)}); }`;
-  }
-  return /* wgsl */ `${FOUR}
-fn bytes(x: vec4<i32>) -> u32 {
-  let b = bitcast<vec4<u32>>(x) & vec4(255u);
-  return b.x | (b.y << 8) | (b.z << 16) | (b.w << 24);
+/** WGSL: four elements that lie side by side in a row of the blocks, as f32. */
+const values = ({ type }: Operand) => /* wgsl */ `fn values(copy: u32, row: u32, col: u32) -> vec4f {
+  let x = bits(copy, row, col);
+  return ${type === 'f32' ? 'bitcast<vec4f>(x)' : 'vec4f(unpack2x16float(x.x | (x.y << 16)), unpack2x16float(x.z | (x.w << 16)))'};
 }
 
-fn word(y: u32, x: u32) -> Word { return Word(${fours(i => `bytes(four(y, x + ${i}))`)}); }`;
+`;
+
+/** WGSL: four elements `x` in as many u32 as they fill: bits of the packed type, or f32 to be converted to it. */
+const FOUR = {
+  f32: { as: 'vec4<u32>', own: 'x', converted: 'bitcast<vec4<u32>>(x)' },
+  f16: {
+    as: 'vec2<u32>',
+    own: 'x.xz | (x.yw << vec2(16u))',
+    converted: 'vec2(pack2x16float(x.xy), pack2x16float(x.zw))',
+  },
+  bytes: { as: 'u32', own: 'x.x | (x.y << 8) | (x.z << 16) | (x.w << 24)', converted: '' },
+} as const;
+
+/** WGSL: PER_WORD elements of a row of the blocks as a word. */
+function word(operand: Operand, type: PackedType, wordBytes: number): string {
+  const own = operand.type === type;
+  const { as, ...four } = FOUR[isInteger(type) ? 'bytes' : (type as 'f32' | 'f16')];
+  const fours = Array.from({ length: wordBytes / (4 * BYTES[type]) }, (_, i) =>
+    i === 0 ? 'four(copy, row, col)' : `four(copy, row, col + ${4 * i})`,
+  );
+  return /* wgsl */ `${own ? '' : values(operand)}fn four(copy: u32, row: u32, col: u32) -> ${as} {
+  let x = ${own ? 'bits' : 'values'}(copy, row, col);
+  return ${own ? four.own : four.converted};
+}
+
+fn word(copy: u32, row: u32, col: u32) -> Word { return Word(${fours.join(', ')}); }`;
 }

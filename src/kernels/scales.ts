@@ -5,10 +5,11 @@
  *
  * Mapping: 256 threads share 4 lines that lie along memory (more where they are short), or 16 lines that lie across it, 16 threads
  * a line or, where lines can be read in fours, 64 threads four of them; either way neighbours read neighbours. Eight loads are
- * under way at once: their latency is what it waits for.
+ * under way at once, or 32 where a thread has many of single elements: their latency is what it waits for.
  */
 import type { Operand } from '../problem.ts';
 import { ceilDiv, foldGrid, type Pass, reads, uniform, writes } from '../program.ts';
+import { rowLength } from '../wgsl/frame.ts';
 import { cells, type WidthC } from '../wgsl/store.ts';
 import { unroll } from '../wgsl/unroll.ts';
 import { vectorizes } from '../wgsl/vectors.ts';
@@ -30,8 +31,10 @@ export function scalesPass({ name, operand, lines, length, batch, first }: Scale
 } {
   const copies = operand.stride === 0 ? 1 : batch;
   const along = (name === 'a') !== operand.trans;
-  const width = vectorizes(operand, along ? length : lines, 4) ? 4 : 1;
+  const width = vectorizes(operand, rowLength(name, operand, lines, length), 4) ? 4 : 1;
   const linesAtOnce = along ? 256 / threadsOfLine(length / width) : 16;
+  const share = (256 / linesAtOnce) * (along ? 1 : width);
+  const atOnce = loadsAtOnce(ceilDiv(along ? length / width : length, share), width);
   const data = `lines${name.toUpperCase()}`;
   return {
     uniforms: {
@@ -39,7 +42,7 @@ export function scalesPass({ name, operand, lines, length, batch, first }: Scale
     },
     pass: {
       label: `scale ${name.toUpperCase()}`,
-      wgsl: along ? alongLines(linesAtOnce, width) : acrossLines(linesAtOnce, width),
+      wgsl: (along ? alongLines : acrossLines)({ linesAtOnce, share, width, atOnce }),
       bindings: [uniform(data), reads(name), writes('scales')],
       workgroups: foldGrid(ceilDiv(lines, linesAtOnce) * copies),
       threads: 256,
@@ -55,16 +58,27 @@ export const LINES = /* wgsl */ `struct Lines {
   first: u32,                        // scale
 }`;
 
-/** Loads that are under way at once. */
-const AT_ONCE = 8;
+/**
+ * Loads of a thread that are under way at once, of so many in all. Of single elements there are four times as many to wait
+ * for as of vec4s, and four fit into the registers of one.
+ */
+const loadsAtOnce = (loads: number, width: WidthC): number => (width === 1 && loads > 8 ? 32 : 8);
 
 /** Threads to a line along memory, of so many loads: a power of two from 4 to 64 that leaves each of them some. */
 const threadsOfLine = (loads: number): number =>
   2 ** Math.min(6, Math.max(2, Math.floor(Math.log2(Math.max(1, loads / 4)))));
 
+interface Mapping {
+  readonly linesAtOnce: number;
+  /** Threads to a line, or to four. */
+  readonly share: number;
+  readonly width: WidthC;
+  readonly atOnce: number;
+}
+
 /** Threads that share a line that lies along memory. */
-const alongLines = (linesAtOnce: number, width: WidthC) => /* wgsl */ `
-${declarations({ linesAtOnce, share: 256 / linesAtOnce, width, most: 'u32' })}
+const alongLines = ({ width, atOnce, ...threads }: Mapping) => /* wgsl */ `
+${declarations({ ...threads, width, most: 'u32' })}
 
 @compute @workgroup_size(256)
 ${MAIN} {
@@ -74,8 +88,8 @@ ${piece}
   let line = index % pieces * LINES + own;
   let start = data.offset + copy * data.stride + min(line, data.lines - 1) * data.ld;
   var most = ${cells('u32', width)}();
-  for (var i = share; i < data.length${inFours(width)}; i += ${AT_ONCE} * SHARE) {
-    ${unroll(AT_ONCE, 4, j => `most = max(most, magnitude(start${inFours(width)} + min(i + ${j} * SHARE, data.length${inFours(width)} - 1)));`)}
+  for (var i = share; i < data.length${inFours(width)}; i += ${atOnce} * SHARE) {
+    ${unroll(atOnce, 4, j => `most = max(most, magnitude(start${inFours(width)} + min(i + ${j} * SHARE, data.length${inFours(width)} - 1)));`)}
   }
   let ofShare = ${width === 4 ? 'max(max(most.x, most.y), max(most.z, most.w))' : 'most'};
   let ofLine = largestOf(thread, share, ofShare);
@@ -84,8 +98,8 @@ ${piece}
 `;
 
 /** Threads that share lines that lie across memory, one or four of them. */
-const acrossLines = (linesAtOnce: number, width: WidthC) => /* wgsl */ `
-${declarations({ linesAtOnce, share: (256 / linesAtOnce) * width, width, most: cells('u32', width) })}
+const acrossLines = ({ width, atOnce, ...threads }: Mapping) => /* wgsl */ `
+${declarations({ ...threads, width, most: cells('u32', width) })}
 
 @compute @workgroup_size(256)
 ${MAIN} {
@@ -95,8 +109,8 @@ ${piece}
   let line = index % pieces * LINES + own${width === 4 ? ' * 4' : ''};
   let start = data.offset + copy * data.stride + min(line, data.lines - ${width});
   var most = ${cells('u32', width)}();
-  for (var i = share; i < data.length; i += ${AT_ONCE} * SHARE) {
-    ${unroll(AT_ONCE, 4, j => `most = max(most, magnitude((start + min(i + ${j} * SHARE, data.length - 1) * data.ld)${inFours(width)}));`)}
+  for (var i = share; i < data.length; i += ${atOnce} * SHARE) {
+    ${unroll(atOnce, 4, j => `most = max(most, magnitude((start + min(i + ${j} * SHARE, data.length - 1) * data.ld)${inFours(width)}));`)}
   }
   let ofLines = largestOf(own * SHARE + share, share, most);
   if (share == 0 && line < data.lines) {
@@ -124,12 +138,7 @@ function declarations({
   share,
   width,
   most,
-}: {
-  readonly linesAtOnce: number;
-  readonly share: number;
-  readonly width: WidthC;
-  readonly most: string;
-}): string {
+}: Omit<Mapping, 'atOnce'> & { readonly most: string }): string {
   return /* wgsl */ `
 const LINES = ${linesAtOnce}u;
 const SHARE = ${share}u;            // threads to a line, or to four

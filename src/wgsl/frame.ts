@@ -59,9 +59,11 @@ export interface FrameOptions {
   readonly parts?: { readonly a: number; readonly b: number };
 }
 
-/** Elements in a stored row of A and of B. */
-export const rowLengthA = ({ m, k, a }: Problem): number => (a.trans ? m : k);
-export const rowLengthB = ({ n, k, b }: Problem): number => (b.trans ? k : n);
+/** Elements in a stored row of an operand with so many lines, which are rows of op(A) or columns of op(B), of `length` elements. */
+export const rowLength = (name: 'a' | 'b', { trans }: Operand, lines: number, length: number): number =>
+  (name === 'a') === trans ? lines : length;
+export const rowLengthA = ({ m, k, a }: Problem): number => rowLength('a', a, m, k);
+export const rowLengthB = ({ n, k, b }: Problem): number => rowLength('b', b, n, k);
 
 /** The type that sums are held in, and that the epilogue computes with. */
 export const sumType = (problem: Problem): 'f32' | 'i32' => (isInteger(problem.a.type) ? 'i32' : 'f32');

@@ -1,0 +1,165 @@
+/**
+ * Realigning: a piece of an operand is staged in workgroup memory in words of 32 bits, as it is stored, and its elements are
+ * taken from there. Rows of f16 or 8-bit integers may begin anywhere in a word: neighbouring threads still read
+ * neighbouring words, and elements are shifted into place on their way out.
+ *
+ * Words at either end of a row may hold elements of another row, or none: what lies outside of the operand comes out as 0.
+ */
+import { BYTES, type Operand } from '../problem.ts';
+import { lines } from './unroll.ts';
+import { vectorizes } from './vectors.ts';
+
+/** Threads that stage a piece. */
+export const THREADS = 256;
+
+/** Stored rows of a piece, and words of each. */
+const HEIGHT = 32;
+const WORDS = 64;
+
+export interface StagedOptions {
+  readonly operand: Operand;
+  /** Elements in a stored row. */
+  readonly rowLength: number;
+  /** Whether the pieces' rows run across the stored rows. */
+  readonly turned: boolean;
+}
+
+export interface Staged {
+  /**
+   * WGSL, for a uniform `source` with `rows`, `cols`, `ld`, `offset` and `stride`: the operand at binding 1,
+   * `stage(copy, row, col, thread)` for the piece that begins at (row, col), and, after a barrier, `bits(copy, row, col)`:
+   * the bits of four of its elements from (row, col) on, each in a u32 of its own; 0 for those outside of the operand.
+   */
+  readonly wgsl: string;
+  /** Elements of a piece. */
+  readonly rows: number;
+  readonly cols: number;
+  /** Bytes of workgroup memory. */
+  readonly bytes: number;
+}
+
+interface Reading {
+  readonly turned: boolean;
+  /** Whether rows may begin within a word. */
+  readonly shifted: boolean;
+}
+
+export function staged({ operand, rowLength, turned }: StagedOptions): Staged {
+  const perWord = 4 / BYTES[operand.type];
+  const whole = (words: number) => vectorizes(operand, rowLength, words * perWord);
+  // Words that are loaded at once.
+  const width = whole(4) ? 4 : whole(2) ? 2 : 1;
+  const reading = { turned, shifted: !whole(1) };
+  const length = WORDS * perWord;
+  const [rows, cols] = turned ? [length, HEIGHT] : [HEIGHT, length];
+  return {
+    wgsl: /* wgsl */ `const ROWS = ${rows}u;
+const COLS = ${cols}u;
+const PER_LOAD = ${perWord * width}u;       // elements
+
+@group(0) @binding(1) var<storage, read> stored: array<${width === 1 ? 'u32' : `vec${width}<u32>`}>;
+
+// One word more than there are: a row may begin within a word, and a column lies in different banks.
+var<workgroup> piece: array<array<u32, ${WORDS + 1}>, ${HEIGHT}>;
+
+// The element that a stored row begins with.
+fn rowStart(copy: u32, row: u32) -> u32 { return source.offset + copy * source.stride + row * source.ld; }
+
+// Where what holds an element lies; behind the end of a row or the last row, the last one's: nothing else is touched.
+fn loadOf(copy: u32, storedRow: u32, storedCol: u32) -> u32 {
+  let row = min(storedRow, source.${turned ? 'cols' : 'rows'} - 1);
+  let col = min(storedCol, source.${turned ? 'rows' : 'cols'} - 1);
+  return (rowStart(copy, row) + col) / PER_LOAD;
+}
+
+${stage(width, length, reading)}
+
+${bits(perWord, reading)}
+`,
+    ...{ rows, cols, bytes: HEIGHT * (WORDS + 1) * 4 },
+  };
+}
+
+/** WGSL: `stage`. All loads are under way before the first of them is waited for. */
+function stage(width: 1 | 2 | 4, length: number, { shifted, turned }: Reading): string {
+  const perRow = WORDS / width;
+  const apart = THREADS / perRow;
+  const plus = (count: number) => (count === 0 ? '' : ` + ${count}`);
+  const loads = Array.from({ length: HEIGHT / apart }, (_, i) => ({
+    name: `load${i}`,
+    y: `y${plus(i * apart)}`,
+  }));
+  const words = Array.from({ length: width }, (_, j) => ({
+    x: `x${plus(j)}`,
+    of: width === 1 ? '' : `[${j}]`,
+  }));
+  const [row, col] = turned ? ['col', 'row'] : ['row', 'col'];
+  const aRowEach = `thread < ${HEIGHT}`;
+  const body = [
+    `let y = thread / ${perRow};`,
+    `let x = thread % ${perRow}${width === 1 ? '' : ` * ${width}`};`,
+    `let first = ${col} + thread % ${perRow} * PER_LOAD;`,
+    ...(shifted
+      ? [
+          `var last = 0u;`,
+          `if (${aRowEach}) { last = stored[loadOf(copy, ${row} + thread, ${col} + ${length})]; }`,
+        ]
+      : []),
+    ...loads.map(({ name, y }) => `let ${name} = stored[loadOf(copy, ${row} + ${y}, first)];`),
+    ...loads.flatMap(({ name, y }) => words.map(({ x, of }) => `piece[${y}][${x}] = ${name}${of};`)),
+    ...(shifted ? [`if (${aRowEach}) { piece[thread][${WORDS}] = last; }`] : []),
+  ];
+  return /* wgsl */ `fn stage(copy: u32, row: u32, col: u32, thread: u32) {
+  ${lines(body, 2)}
+}`;
+}
+
+/** WGSL: `bits`. */
+function bits(perWord: number, { shifted, turned }: Reading): string {
+  const four = turned ? across(perWord, shifted) : along(perWord, shifted);
+  return /* wgsl */ `${shifted && !turned ? `${FUNNEL}\n\n` : ''}fn bits(copy: u32, row: u32, col: u32) -> vec4<u32> {
+  let y = row % ROWS;
+  let x = col % COLS;
+  ${lines(four, 2)}
+  return select(vec4<u32>(), four, (vec4(row) < vec4(source.rows)) & (col + vec4(0u, 1u, 2u, 3u) < vec4(source.cols)));
+}`;
+}
+
+const FUNNEL = /* wgsl */ `// 32 bits of two neighbouring words, from bit \`first\` of the lower one on. A shift by 32 would be one by 0.
+fn funnel(low: u32, high: u32, first: u32) -> u32 { return (low >> first) | ((high << 1) << (31 - first)); }`;
+
+/** WGSL: four elements that lie side by side in a stored row. */
+function along(perWord: number, shifted: boolean): string[] {
+  if (perWord === 1)
+    return ['let four = vec4(piece[y][x], piece[y][x + 1], piece[y][x + 2], piece[y][x + 3]);'];
+  const start = shifted ? [`let first = rowStart(copy, row) % ${perWord} * ${32 / perWord};`] : [];
+  const word = (i: number) => `piece[y][x / ${perWord}${i ? ` + ${i}` : ''}]`;
+  const whole = (i: number) => (shifted ? `funnel(${word(i)}, ${word(i + 1)}, first)` : word(i));
+  if (perWord === 4) {
+    return [...start, `let four = (vec4(${whole(0)}) >> vec4(0u, 8u, 16u, 24u)) & vec4(0xffu);`];
+  }
+  return [
+    ...start,
+    `let low = ${whole(0)};`,
+    `let high = ${whole(1)};`,
+    'let four = vec4(low & 0xffffu, low >> 16, high & 0xffffu, high >> 16);',
+  ];
+}
+
+/** WGSL: one element of each of four stored rows. */
+function across(perWord: number, shifted: boolean): string[] {
+  const rows = [0, 1, 2, 3].map(i => (i ? ` + ${i}` : ''));
+  if (perWord === 1) return [`let four = vec4(${rows.map(i => `piece[x${i}][y]`).join(', ')});`];
+  const mask = perWord === 4 ? '0xffu' : '0xffffu';
+  if (!shifted) {
+    return [
+      `let words = vec4(${rows.map(i => `piece[x${i}][y / ${perWord}]`).join(', ')});`,
+      `let four = (words >> vec4(y % ${perWord} * ${32 / perWord})) & vec4(${mask});`,
+    ];
+  }
+  return [
+    `let at = y + vec4(${rows.map(i => `rowStart(copy, col${i})`).join(', ')}) % ${perWord};`,
+    `let words = vec4(${rows.map((i, j) => `piece[x${i}][at[${j}] / ${perWord}]`).join(', ')});`,
+    `let four = (words >> (at % ${perWord} * ${32 / perWord})) & vec4(${mask});`,
+  ];
+}
