@@ -113,6 +113,16 @@ const OWN_SIZES: Readonly<Record<string, readonly Sizes[]>> = {
   ],
 };
 
+/** Parameters that rows of the covering set take turns with, of kernels whose first ones for small problems leave out some of their code. */
+const OWN_PARAMS: Readonly<Record<string, readonly Params[]>> = {
+  'split-k': [
+    {},
+    { bm: 32, bn: 64, bk: 16, tm: 4, tn: 8, ways: 2 },
+    { bm: 64, bn: 32, bk: 8, tm: 8, tn: 4, ways: 4 },
+    { bm: 64, bn: 64, bk: 16, tm: 4, tn: 4, ways: 1 },
+  ],
+};
+
 function few(rows: number, [x, y, z]: Size): Sizes {
   return {
     aligned: [
@@ -243,7 +253,8 @@ for (const [place, kernel] of KERNELS.entries()) {
           ),
         );
         if (!serves(kernel, problems[0])) return;
-        const params = paramsFor(kernel, problems[0]);
+        const own = OWN_PARAMS[kernel.name] ?? [{}];
+        const params = { ...paramsFor(kernel, problems[0]), ...own[Math.floor(turn / 2) % own.length] };
         // Every other row of a kernel that can cut K into slices does so, and every third of one that can be a pipeline is one.
         const cut = 'slices' in params && turn % 2 === 0 ? { ...params, slices: 3 } : params;
         const given = 'stages' in params && turn % 3 === 0 ? pipelined(cut, turn) : cut;
