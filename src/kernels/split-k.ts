@@ -31,22 +31,24 @@ import { sliceBytes, slicesFor } from './slices.ts';
 
 /** Tiles, and the share of the f32 units' rate that each reaches where there are many of them. */
 const TILES = [
-  { bm: 64, bn: 64, bk: 8, tm: 8, tn: 8, ways: 4, efficiency: 0.7 },
   { bm: 64, bn: 64, bk: 16, tm: 4, tn: 8, ways: 2, efficiency: 0.65 },
-  { bm: 32, bn: 64, bk: 16, tm: 4, tn: 8, ways: 4, efficiency: 0.6 },
-  { bm: 32, bn: 64, bk: 16, tm: 4, tn: 8, ways: 2, efficiency: 0.6 },
-  { bm: 64, bn: 64, bk: 16, tm: 4, tn: 4, ways: 1, efficiency: 0.5 },
-  { bm: 32, bn: 32, bk: 16, tm: 4, tn: 4, ways: 4, efficiency: 0.5 },
-  { bm: 32, bn: 32, bk: 16, tm: 4, tn: 4, ways: 2, efficiency: 0.5 },
+  { bm: 64, bn: 64, bk: 16, tm: 4, tn: 4, ways: 1, efficiency: 0.55 },
+  { bm: 32, bn: 64, bk: 8, tm: 4, tn: 8, ways: 8, efficiency: 0.5 },
+  { bm: 32, bn: 64, bk: 16, tm: 4, tn: 8, ways: 4, efficiency: 0.5 },
+  { bm: 32, bn: 64, bk: 16, tm: 4, tn: 8, ways: 2, efficiency: 0.5 },
+  { bm: 32, bn: 64, bk: 16, tm: 4, tn: 4, ways: 4, efficiency: 0.5 },
+  { bm: 32, bn: 32, bk: 16, tm: 4, tn: 4, ways: 4, efficiency: 0.4 },
+  { bm: 32, bn: 32, bk: 16, tm: 4, tn: 4, ways: 2, efficiency: 0.4 },
+  { bm: 16, bn: 32, bk: 16, tm: 4, tn: 4, ways: 8, efficiency: 0.45 },
   { bm: 16, bn: 16, bk: 8, tm: 4, tn: 4, ways: 16, efficiency: 0.3 },
-  { bm: 16, bn: 16, bk: 16, tm: 4, tn: 4, ways: 8, efficiency: 0.3 },
 ] as const;
 
 /** Candidates for a problem. */
 const MOST = 6;
 
-/** K in whose time a tile, or a slice of one, is begun and its sums are added and stored. */
-const START_AND_END = 48;
+/** K in whose time a tile, or a slice of one, is begun and stored, and in whose time the sums of a way are added to it. */
+const START_AND_END = 16;
+const ADDING = 8;
 
 /** Cells a thread that a software GPU's compiler can take: it needs many seconds for straight-line code of more. */
 const SOFTWARE_CELLS = 16;
@@ -59,7 +61,7 @@ export const splitK: Kernel = {
   candidates(problem, profile) {
     const all = TILES.filter(tile => fits(tile, profile)).flatMap(({ efficiency: _, ...tile }) => {
       const threads = tilesOf(problem, tile.bm, tile.bn) * threadsOf(tile);
-      return slicesFor(problem, threads).map(slices => ({ ...tile, buffers: 1, slices }));
+      return slicesFor(problem, threads).map(slices => ({ ...tile, slices }));
     });
     return quickestFirst(all, params => this.estimate(problem, profile, params)).slice(0, MOST);
   },
@@ -67,7 +69,7 @@ export const splitK: Kernel = {
     return TILES.filter(tile => fits(tile, profile)).flatMap(({ efficiency: _, ...tile }) =>
       [1, 2, 4, 8, 16, 32, 64, 128, 256]
         .filter(slices => slices === 1 || slices * stepOf(tile) <= problem.k)
-        .map(slices => ({ ...tile, buffers: 1, slices })),
+        .map(slices => ({ ...tile, slices })),
     );
   },
   estimate(problem, _, params) {
@@ -75,25 +77,26 @@ export const splitK: Kernel = {
     const { bm, bn, slices } = params;
     const tile = tileIn(params);
     const tiles = tilesOf(problem, bm, bn);
-    const known = TILES.find(it => it.bm === bm && it.bn === bn && it.tm === tile.tm && it.tn === tile.tn);
+    const { efficiency } = TILES.find(it => sameTile(it, tile)) ?? { efficiency: 0.5 };
     // Each tile reads its rows of A and columns of B once, for the most part from a cache.
     const tileBytes = k * (bm * BYTES[a.type] + bn * BYTES[b.type]);
     return estimateMs({
-      operations: 2 * tiles * bm * bn * (k + START_AND_END * slices),
+      operations: 2 * tiles * bm * bn * (k + (START_AND_END + ADDING * tile.ways) * slices),
       unit: 'fma',
-      efficiency: known?.efficiency ?? 0.5,
+      efficiency,
       bytes: 0.5 * tiles * tileBytes + batch * m * n * BYTES[c.type],
       prepared: sliceBytes(problem, slices),
       steps: ceilDiv(k, stepOf(tile) * slices),
-      threads: tiles * slices * threadsOf(tile),
+      // The multiply-adds of a thread are independent of one another: half as many threads keep the units busy.
+      threads: 2 * tiles * slices * threadsOf(tile),
       dispatches: slices > 1 ? 2 : 1,
     });
   },
   build(problem, _, params): Program {
-    const { bm, bn, slices, buffers } = params;
+    const { bm, bn, slices } = params;
     const tile = tileIn(params);
     checkFit(tile);
-    const panels = blockPanels(problem, tile, buffers);
+    const panels = blockPanels(problem, tile);
     const width = widthStored(problem, slices);
     const {
       wgsl,
@@ -125,6 +128,9 @@ export const splitK: Kernel = {
 };
 
 const tileIn = ({ bm, bn, bk, tm, tn, ways }: Params): BlockTile => ({ bm, bn, bk, tm, tn, ways });
+
+const sameTile = (x: BlockTile, y: BlockTile) =>
+  (['bm', 'bn', 'bk', 'tm', 'tn', 'ways'] as const).every(size => x[size] === y[size]);
 
 const threadsOf = (tile: BlockTile) => tile.ways * threadsOfWay(tile);
 
@@ -166,7 +172,7 @@ function main(
   words: Readonly<Record<'A' | 'B', number>>,
   width: WidthC,
 ): string {
-  const { buffers, slices } = params;
+  const { slices } = params;
   const tile = tileIn(params);
   const { tm, tn, ways } = tile;
   const T = threadsOfWay(tile);
@@ -176,40 +182,22 @@ function main(
     );
   const fetch = (how: 'var ' | '' = '') =>
     each((name, unit, i) => `${how}word${name}${i} = fetch${name}(tile, base, way, ${unit});`);
-  const put = (buffer: string) =>
-    each((name, unit, i) => `put${name}(${buffer}, way, ${unit}, word${name}${i});`);
+  const put = each((name, unit, i) => `put${name}(way, ${unit}, word${name}${i});`);
   const sums = Array.from({ length: tm }, (_, i) =>
     Array.from({ length: tn / 4 }, (_, h) => `var sum${i}_${h} = vec4<Sum>();`).join(' '),
   );
-  // With two buffers, a step is put into one while others still read the one before from the other.
-  const steps =
-    buffers === 2
-      ? [
-          'var buffer = 0u;',
-          ...put('0'),
-          'loop {',
-          '  workgroupBarrier();',
-          `  base += ${stepOf(tile)};`,
-          '  if (base >= end) { break; }',
-          ...indent(fetch()),
-          ...indent(multiplyBlocks(problem, tile, 'panels[buffer]')),
-          '  buffer = 1 - buffer;',
-          ...indent(put('buffer')),
-          '}',
-          ...multiplyBlocks(problem, tile, 'panels[buffer]'),
-        ]
-      : [
-          'loop {',
-          ...indent(put('0')),
-          '  workgroupBarrier();',
-          `  base += ${stepOf(tile)};`,
-          '  if (base >= end) { break; }',
-          ...indent(fetch()),
-          ...indent(multiplyBlocks(problem, tile, 'panels[0]')),
-          '  workgroupBarrier();',
-          '}',
-          ...multiplyBlocks(problem, tile, 'panels[0]'),
-        ];
+  const steps = [
+    'loop {',
+    ...indent(put),
+    '  workgroupBarrier();',
+    `  base += ${stepOf(tile)};`,
+    '  if (base >= end) { break; }',
+    ...indent(fetch()),
+    ...indent(multiplyBlocks(problem, tile)),
+    '  workgroupBarrier();',
+    '}',
+    ...multiplyBlocks(problem, tile),
+  ];
   const rows = rowsAtOnce(tile);
   return /* wgsl */ `${ways > 1 ? exchange(tile, rows) : ''}
 @compute @workgroup_size(${threadsOf(tile)})
@@ -277,14 +265,14 @@ const SUMS = ${((bm / tm) * rows * bn) / 4}u;       // vec4s of each way that ar
 
 fn putSum(way: u32, at: u32, sum: vec4<Sum>) {
   let index = way * SUMS + at;
-  panels[0][index / ${lineOf(tile)}][index % ${lineOf(tile)}] = sum;
+  panels[index / ${lineOf(tile)}][index % ${lineOf(tile)}] = sum;
 }
 
 fn totalOf(at: u32) -> vec4<Sum> {
   var total = vec4<Sum>();
   for (var way = 0u; way < ${ways}; way++) {
     let index = way * SUMS + at;
-    total += panels[0][index / ${lineOf(tile)}][index % ${lineOf(tile)}];
+    total += panels[index / ${lineOf(tile)}][index % ${lineOf(tile)}];
   }
   return total;
 }

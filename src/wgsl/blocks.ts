@@ -37,8 +37,8 @@ export const sharesWords = (tile: BlockTile): boolean =>
 
 export interface BlockPanels {
   /**
-   * WGSL: `panels`, one for each buffer; `fetchA(tile, base, way, unit)`, which gives one of a way's words of the step at
-   * `base`, and `putA(buffer, way, unit, word)`, which puts it there; the same for B. To follow a frame and `tileOf(bm, bn)`.
+   * WGSL: `panels`; `fetchA(tile, base, way, unit)`, which gives one of a way's words of the step at `base`, and
+   * `putA(way, unit, word)`, which puts it there; the same for B. To follow a frame and `tileOf(bm, bn)`.
    */
   readonly wgsl: string;
   /**
@@ -52,18 +52,17 @@ export interface BlockPanels {
   readonly vectors: { readonly vectorA: Width; readonly vectorB: Width };
 }
 
-/** @param buffers steps that the panels hold at once */
-export function blockPanels(problem: Problem, tile: BlockTile, buffers: number): BlockPanels {
+export function blockPanels(problem: Problem, tile: BlockTile): BlockPanels {
   const vectors = { vectorA: widest(problem, 'A', 4), vectorB: widest(problem, 'B', 4) };
   const share = (side: number) => ((tile.bk / 4) * side) / threadsOfWay(tile);
   return {
     wgsl: /* wgsl */ `
-var<workgroup> panels: array<array<array<vec4<Sum>, ${lineOf(tile)}>, ${tile.bk}>, ${buffers}>;
+var<workgroup> panels: array<array<vec4<Sum>, ${lineOf(tile)}>, ${tile.bk}>;
 ${words(problem, 'A', vectors.vectorA).wgsl}${moves(problem, 'A', tile)}
 ${words(problem, 'B', vectors.vectorB).wgsl}${moves(problem, 'B', tile)}
 `,
     words: { A: share(tile.bm), B: share(tile.bn) },
-    bytes: buffers * tile.bk * lineOf(tile) * 16,
+    bytes: tile.bk * lineOf(tile) * 16,
     vectors,
   };
 }
@@ -93,10 +92,10 @@ fn fetch${name}(tile: Tile, base: u32, way: u32, unit: u32) -> Word${name} {
   return word${name}(tile.batch, ${at});
 }
 
-fn put${name}(buffer: u32, way: u32, unit: u32, word: Word${name}) {
+fn put${name}(way: u32, unit: u32, word: Word${name}) {
   let fours = ${fours};
   let place = ${place};
-  panels[buffer][4 * fours + place / ${blocks}][${placeOf(name, tile, `place % ${blocks}`)}] = part${name}0(word);
+  panels[4 * fours + place / ${blocks}][${placeOf(name, tile, `place % ${blocks}`)}] = part${name}0(word);
 }`;
 }
 
@@ -107,17 +106,17 @@ export const declareBlocks = (tile: BlockTile): string[] => [
 ];
 
 /**
- * WGSL: adds the products of the step in `panel` to a thread's sums. They are called `sum0_0`, …: one of the thread's rows, and
- * four of its columns.
+ * WGSL: adds the products of a step to a thread's sums. They are called `sum0_0`, …: one of the thread's rows, and four of
+ * its columns.
  */
-export function multiplyBlocks(problem: Problem, tile: BlockTile, panel: string): string[] {
+export function multiplyBlocks(problem: Problem, tile: BlockTile): string[] {
   const { bm, bn, bk, tm, tn } = tile;
   const [groupsM, groupsN] = [tm / 4, tn / 4];
   const [alongA, alongB] = [liesAlongK(problem, 'A'), liesAlongK(problem, 'B')];
   const read = (name: 'A' | 'B', group: number, q: number) => {
     const threads = name === 'A' ? bm / tm : bn / tn;
     const line = `4 * k${q ? ` + ${q}` : ''}`;
-    return `let ${name.toLowerCase()}${group}_${q} = ${panel}[${line}][block${name}${group ? ` + ${group * threads}` : ''}];`;
+    return `let ${name.toLowerCase()}${group}_${q} = panels[${line}][block${name}${group ? ` + ${group * threads}` : ''}];`;
   };
   const component = (i: number) => 'xyzw'[i];
   const ofA = (row: number, k: number) => {
