@@ -41,24 +41,6 @@ fn storeC(batch: u32, row: u32, col: u32, sum: vec4<Sum>) {
   }
 }
 
-alias WordA = vec4<f32>;
-
-// 4 elements of A that lie side by side, 0 outside of it.
-fn wordA(batch: u32, row: u32, k: u32) -> WordA {
-  return select(WordA(), a[indexA(batch, row, k) / 4], (row < params.m) & (k < params.k));
-}
-
-fn partA0(word: WordA) -> vec4<Sum> { return vec4<Sum>(word); }
-
-alias WordB = vec4<f32>;
-
-// 4 elements of B that lie side by side, 0 outside of it.
-fn wordB(batch: u32, k: u32, col: u32) -> WordB {
-  return select(WordB(), b[indexB(batch, k, col) / 4], (k < params.k) & (col < params.n));
-}
-
-fn partB0(word: WordB) -> vec4<Sum> { return vec4<Sum>(word); }
-
 struct Tile { valid: bool, batch: u32, slice: u32, row: u32, col: u32 }
 
 fn tileOf(group: vec3u, groups: vec3u) -> Tile {
@@ -78,8 +60,9 @@ fn tileOf(group: vec3u, groups: vec3u) -> Tile {
   );
 }
 
-var<workgroup> panelA: array<array<vec4<Sum>, 17>, 16>;
-var<workgroup> panelB: array<array<vec4<Sum>, 16>, 16>;
+struct LinesA { at: array<array<array<vec4<Sum>, 16>, 1>, 4>, padding: array<vec4<Sum>, 2> }
+var<workgroup> panelA: array<LinesA, 4>;
+var<workgroup> panelB: array<array<array<vec4<Sum>, 16>, 1>, 16>;
 
 @compute @workgroup_size(256)
 fn main(
@@ -100,40 +83,171 @@ fn main(
 
   let start = tile.slice * params.depth;
   let end = min(start + params.depth, params.k);
-  var base = start;
-  var wordA0_0 = wordA(tile.batch, tile.row + (thread + 0) / 4 * 4 + 0, base + (thread + 0) % 4 * 4);
-  var wordA0_1 = wordA(tile.batch, tile.row + (thread + 0) / 4 * 4 + 1, base + (thread + 0) % 4 * 4);
-  var wordA0_2 = wordA(tile.batch, tile.row + (thread + 0) / 4 * 4 + 2, base + (thread + 0) % 4 * 4);
-  var wordA0_3 = wordA(tile.batch, tile.row + (thread + 0) / 4 * 4 + 3, base + (thread + 0) % 4 * 4);
-  var wordB0 = wordB(tile.batch, base + (thread + 0) / 16, tile.col + (thread + 0) % 16 * 4);
-  while (base < end) {
+  let pitchA = params.lda / 4;
+  var nextA = (params.offsetA + tile.batch * params.strideA) / 4 + (tile.row + thread % 64 / 4 * 4) * pitchA + thread % 4 + start / 4;
+  let pitchB = params.ldb / 4;
+  var nextB = (params.offsetB + tile.batch * params.strideB + tile.col) / 4 + (start + thread / 16) * pitchB + thread % 16;
+  var wordA0 = a[nextA];
+  var wordA1 = a[nextA + pitchA];
+  var wordA2 = a[nextA + 2 * pitchA];
+  var wordA3 = a[nextA + 3 * pitchA];
+  var wordB0 = b[nextB];
+  nextA += 4;
+  nextB += 16 * pitchB;
+  if (thread < 64) {
+    panelA[thread % 4].at[0][0][thread / 4 % 16] = vec4(wordA0.x, wordA1.x, wordA2.x, wordA3.x);
+    panelA[thread % 4].at[1][0][thread / 4 % 16] = vec4(wordA0.y, wordA1.y, wordA2.y, wordA3.y);
+    panelA[thread % 4].at[2][0][thread / 4 % 16] = vec4(wordA0.z, wordA1.z, wordA2.z, wordA3.z);
+    panelA[thread % 4].at[3][0][thread / 4 % 16] = vec4(wordA0.w, wordA1.w, wordA2.w, wordA3.w);
+  }
+  panelB[thread / 16][0][thread % 16] = wordB0;
+  workgroupBarrier();
+  wordA0 = a[nextA];
+  wordA1 = a[nextA + pitchA];
+  wordA2 = a[nextA + 2 * pitchA];
+  wordA3 = a[nextA + 3 * pitchA];
+  wordB0 = b[nextB];
+  nextA += 4;
+  nextB += 16 * pitchB;
+  var evenA0 = panelA[0].at[0][0][y];
+  var evenB0 = panelB[0][0][x];
+  var oddA0: vec4<Sum>;
+  var oddB0: vec4<Sum>;
+  for (var base = start; base < end; base += 16) {
+    // k = base
+    oddA0 = panelA[0].at[1][0][y];
+    oddB0 = panelB[1][0][x];
+    sum0_0 += evenA0.x * evenB0;
+    sum1_0 += evenA0.y * evenB0;
+    sum2_0 += evenA0.z * evenB0;
+    sum3_0 += evenA0.w * evenB0;
+    // k = base + 1
+    evenA0 = panelA[0].at[2][0][y];
+    evenB0 = panelB[2][0][x];
+    sum0_0 += oddA0.x * oddB0;
+    sum1_0 += oddA0.y * oddB0;
+    sum2_0 += oddA0.z * oddB0;
+    sum3_0 += oddA0.w * oddB0;
+    // k = base + 2
+    oddA0 = panelA[0].at[3][0][y];
+    oddB0 = panelB[3][0][x];
+    sum0_0 += evenA0.x * evenB0;
+    sum1_0 += evenA0.y * evenB0;
+    sum2_0 += evenA0.z * evenB0;
+    sum3_0 += evenA0.w * evenB0;
+    // k = base + 3
+    evenA0 = panelA[1].at[0][0][y];
+    evenB0 = panelB[4][0][x];
+    sum0_0 += oddA0.x * oddB0;
+    sum1_0 += oddA0.y * oddB0;
+    sum2_0 += oddA0.z * oddB0;
+    sum3_0 += oddA0.w * oddB0;
+    // k = base + 4
+    oddA0 = panelA[1].at[1][0][y];
+    oddB0 = panelB[5][0][x];
+    sum0_0 += evenA0.x * evenB0;
+    sum1_0 += evenA0.y * evenB0;
+    sum2_0 += evenA0.z * evenB0;
+    sum3_0 += evenA0.w * evenB0;
+    // k = base + 5
+    evenA0 = panelA[1].at[2][0][y];
+    evenB0 = panelB[6][0][x];
+    sum0_0 += oddA0.x * oddB0;
+    sum1_0 += oddA0.y * oddB0;
+    sum2_0 += oddA0.z * oddB0;
+    sum3_0 += oddA0.w * oddB0;
+    // k = base + 6
+    oddA0 = panelA[1].at[3][0][y];
+    oddB0 = panelB[7][0][x];
+    sum0_0 += evenA0.x * evenB0;
+    sum1_0 += evenA0.y * evenB0;
+    sum2_0 += evenA0.z * evenB0;
+    sum3_0 += evenA0.w * evenB0;
+    // k = base + 7
+    evenA0 = panelA[2].at[0][0][y];
+    evenB0 = panelB[8][0][x];
+    sum0_0 += oddA0.x * oddB0;
+    sum1_0 += oddA0.y * oddB0;
+    sum2_0 += oddA0.z * oddB0;
+    sum3_0 += oddA0.w * oddB0;
+    // k = base + 8
+    oddA0 = panelA[2].at[1][0][y];
+    oddB0 = panelB[9][0][x];
+    sum0_0 += evenA0.x * evenB0;
+    sum1_0 += evenA0.y * evenB0;
+    sum2_0 += evenA0.z * evenB0;
+    sum3_0 += evenA0.w * evenB0;
+    // k = base + 9
+    evenA0 = panelA[2].at[2][0][y];
+    evenB0 = panelB[10][0][x];
+    sum0_0 += oddA0.x * oddB0;
+    sum1_0 += oddA0.y * oddB0;
+    sum2_0 += oddA0.z * oddB0;
+    sum3_0 += oddA0.w * oddB0;
+    // k = base + 10
+    oddA0 = panelA[2].at[3][0][y];
+    oddB0 = panelB[11][0][x];
+    sum0_0 += evenA0.x * evenB0;
+    sum1_0 += evenA0.y * evenB0;
+    sum2_0 += evenA0.z * evenB0;
+    sum3_0 += evenA0.w * evenB0;
+    // k = base + 11
+    evenA0 = panelA[3].at[0][0][y];
+    evenB0 = panelB[12][0][x];
+    sum0_0 += oddA0.x * oddB0;
+    sum1_0 += oddA0.y * oddB0;
+    sum2_0 += oddA0.z * oddB0;
+    sum3_0 += oddA0.w * oddB0;
+    // k = base + 12
+    oddA0 = panelA[3].at[1][0][y];
+    oddB0 = panelB[13][0][x];
+    sum0_0 += evenA0.x * evenB0;
+    sum1_0 += evenA0.y * evenB0;
+    sum2_0 += evenA0.z * evenB0;
+    sum3_0 += evenA0.w * evenB0;
+    // k = base + 13
+    evenA0 = panelA[3].at[2][0][y];
+    evenB0 = panelB[14][0][x];
+    sum0_0 += oddA0.x * oddB0;
+    sum1_0 += oddA0.y * oddB0;
+    sum2_0 += oddA0.z * oddB0;
+    sum3_0 += oddA0.w * oddB0;
+    // k = base + 14
+    oddA0 = panelA[3].at[3][0][y];
+    oddB0 = panelB[15][0][x];
+    sum0_0 += evenA0.x * evenB0;
+    sum1_0 += evenA0.y * evenB0;
+    sum2_0 += evenA0.z * evenB0;
+    sum3_0 += evenA0.w * evenB0;
     workgroupBarrier();
-    if (thread + 0 < 64) {
-      panelA[(thread + 0) % 4 * 4 + 0][(thread + 0) / 4] = vec4(partA0(wordA0_0).x, partA0(wordA0_1).x, partA0(wordA0_2).x, partA0(wordA0_3).x);
-      panelA[(thread + 0) % 4 * 4 + 1][(thread + 0) / 4] = vec4(partA0(wordA0_0).y, partA0(wordA0_1).y, partA0(wordA0_2).y, partA0(wordA0_3).y);
-      panelA[(thread + 0) % 4 * 4 + 2][(thread + 0) / 4] = vec4(partA0(wordA0_0).z, partA0(wordA0_1).z, partA0(wordA0_2).z, partA0(wordA0_3).z);
-      panelA[(thread + 0) % 4 * 4 + 3][(thread + 0) / 4] = vec4(partA0(wordA0_0).w, partA0(wordA0_1).w, partA0(wordA0_2).w, partA0(wordA0_3).w);
+    if (thread < 64) {
+      panelA[thread % 4].at[0][0][thread / 4 % 16] = vec4(wordA0.x, wordA1.x, wordA2.x, wordA3.x);
+      panelA[thread % 4].at[1][0][thread / 4 % 16] = vec4(wordA0.y, wordA1.y, wordA2.y, wordA3.y);
+      panelA[thread % 4].at[2][0][thread / 4 % 16] = vec4(wordA0.z, wordA1.z, wordA2.z, wordA3.z);
+      panelA[thread % 4].at[3][0][thread / 4 % 16] = vec4(wordA0.w, wordA1.w, wordA2.w, wordA3.w);
     }
-    panelB[(thread + 0) / 16][(thread + 0) % 16] = partB0(wordB0);
+    panelB[thread / 16][0][thread % 16] = wordB0;
     workgroupBarrier();
-    base += 16;
-    wordA0_0 = wordA(tile.batch, tile.row + (thread + 0) / 4 * 4 + 0, base + (thread + 0) % 4 * 4);
-    wordA0_1 = wordA(tile.batch, tile.row + (thread + 0) / 4 * 4 + 1, base + (thread + 0) % 4 * 4);
-    wordA0_2 = wordA(tile.batch, tile.row + (thread + 0) / 4 * 4 + 2, base + (thread + 0) % 4 * 4);
-    wordA0_3 = wordA(tile.batch, tile.row + (thread + 0) / 4 * 4 + 3, base + (thread + 0) % 4 * 4);
-    wordB0 = wordB(tile.batch, base + (thread + 0) / 16, tile.col + (thread + 0) % 16 * 4);
-    for (var k = 0u; k < 16; k++) {
-      let a0 = panelA[k][0 + y];
-      let b0 = panelB[k][0 + x];
-      sum0_0 += a0.x * b0;
-      sum1_0 += a0.y * b0;
-      sum2_0 += a0.z * b0;
-      sum3_0 += a0.w * b0;
-    }
+    wordA0 = a[nextA];
+    wordA1 = a[nextA + pitchA];
+    wordA2 = a[nextA + 2 * pitchA];
+    wordA3 = a[nextA + 3 * pitchA];
+    wordB0 = b[nextB];
+    nextA += 4;
+    nextB += 16 * pitchB;
+    // k = base + 15
+    evenA0 = panelA[0].at[0][0][y];
+    evenB0 = panelB[0][0][x];
+    sum0_0 += oddA0.x * oddB0;
+    sum1_0 += oddA0.y * oddB0;
+    sum2_0 += oddA0.z * oddB0;
+    sum3_0 += oddA0.w * oddB0;
   }
 
-  storeC(tile.batch, tile.row + 0 + 4 * y, tile.col + 0 + 4 * x, sum0_0);
-  storeC(tile.batch, tile.row + 1 + 4 * y, tile.col + 0 + 4 * x, sum1_0);
-  storeC(tile.batch, tile.row + 2 + 4 * y, tile.col + 0 + 4 * x, sum2_0);
-  storeC(tile.batch, tile.row + 3 + 4 * y, tile.col + 0 + 4 * x, sum3_0);
+  let row = tile.row + 4 * y;
+  let col = tile.col + 4 * x;
+  storeC(tile.batch, row, col, sum0_0);
+  storeC(tile.batch, row + 1, col, sum1_0);
+  storeC(tile.batch, row + 2, col, sum2_0);
+  storeC(tile.batch, row + 3, col, sum3_0);
 }
