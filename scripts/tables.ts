@@ -85,7 +85,9 @@ interface KernelsRecord {
     readonly group: 'ours' | 'cublas';
     readonly name: string;
     readonly dtype: string;
+    readonly cType?: string;
     readonly shape: readonly [number, number, number];
+    readonly batch: number;
     readonly params?: Readonly<Record<string, number>>;
     readonly ms?: number;
     readonly tflops?: number;
@@ -123,24 +125,32 @@ function forPicture(record: BenchRecord): BenchRecord {
   return { ...record, results };
 }
 
-/** A row a measurement, by problem; results that were wrong or did not run show their reason in place of figures. */
+/** Of each problem, the three fastest. */
 function kernelsTable({ results, adapter, date }: KernelsRecord): string {
-  const order = (shape: readonly number[]) => shape[0] * shape[1] * shape[2];
-  const rows = [...results]
-    .sort((x, y) => order(y.shape) - order(x.shape) || (y.tflops ?? 0) - (x.tflops ?? 0))
-    .map(({ shape, dtype, name, params, ms, tflops, relErr, failure }) => [
-      shape.join('×'),
-      dtype,
+  const size = ({ batch, shape: [m, n, k] }: (typeof results)[number]) => batch * m * n * k;
+  const problem = ({ batch, shape, dtype, cType }: (typeof results)[number]) =>
+    JSON.stringify([batch, shape, dtype, cType]);
+  const sorted = results
+    .filter(({ failure }) => !failure)
+    .sort(
+      (x, y) =>
+        size(y) - size(x) || problem(x).localeCompare(problem(y)) || (y.tflops ?? 0) - (x.tflops ?? 0),
+    );
+  const rows = sorted
+    .filter((row, i) => i < 3 || problem(sorted[i - 3]) !== problem(row))
+    .map(({ batch, shape, dtype, cType, name, params, ms, tflops, relErr }) => [
+      `${batch > 1 ? `${batch} × ` : ''}${shape.join('×')}`,
+      cType && cType !== dtype ? `${dtype} → ${cType}` : dtype,
       name,
       Object.entries(params ?? {})
         .map(([key, value]) => `${key} ${value}`)
         .join(', '),
-      failure ? 'wrong, or refused' : duration(ms ?? null),
-      failure ? UNKNOWN : (tflops?.toFixed(1) ?? UNKNOWN),
-      failure ? UNKNOWN : scientific(relErr ?? null),
+      duration(ms ?? null),
+      tflops?.toFixed(1) ?? UNKNOWN,
+      scientific(relErr ?? null),
     ]);
   const table = markdown(['m×n×k', 'inputs', 'kernel', 'parameters', 'time', 'TFLOP/s', 'error'], rows, 4);
-  return `${table}\n\n${adapter.device}, ${date.slice(0, 10)}; f32 results; every figure verified in the same run.`;
+  return `${table}\n\n${adapter.device}, ${date.slice(0, 10)}; of each problem the three fastest, all verified in the same run.`;
 }
 
 function bring(file: string, content: string): void {

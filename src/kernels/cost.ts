@@ -16,7 +16,7 @@ const DISPATCH_MS = 0.003;
 /** From fetching a step's operands to having multiplied them, where nothing else fills the time. */
 const STEP_MS = 0.0006;
 /** A step of a pipeline in such steps: it is shorter, and much of it is under way before (wgsl/matrix-pipeline.ts). */
-export const PIPELINED = 0.4;
+const PIPELINED = 0.4;
 /** Threads that keep a large device busy. */
 export const THREADS = 64 * 1024;
 
@@ -32,12 +32,24 @@ export interface Cost {
   readonly dispatches: number;
   /** Steps through workgroup memory that a workgroup takes one after the other; 0 if left out. */
   readonly steps?: number;
+  /** Whether these are a pipeline's. */
+  readonly pipelined?: boolean;
   /** Bytes through device memory in passes of their own; 0 if left out. */
   readonly prepared?: number;
 }
 
 export function estimateMs(cost: Cost): number {
-  const { operations, unit, efficiency, bytes, threads, dispatches, steps = 0, prepared = 0 } = cost;
+  const {
+    operations,
+    unit,
+    efficiency,
+    bytes,
+    threads,
+    dispatches,
+    steps = 0,
+    pipelined,
+    prepared = 0,
+  } = cost;
   const busy = Math.min(1, Math.max(threads, 1) / THREADS);
   // A few threads are enough to saturate memory long before they saturate arithmetic.
   const busyMemory = Math.min(1, 4 * busy);
@@ -47,7 +59,7 @@ export function estimateMs(cost: Cost): number {
     Math.max(
       operations / (RATE[unit] * efficiency * busy),
       bytes / (BYTES_PER_MS * busyMemory),
-      steps * STEP_MS,
+      steps * STEP_MS * (pipelined ? PIPELINED : 1),
     )
   );
 }

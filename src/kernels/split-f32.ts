@@ -20,6 +20,9 @@ import {
   gridThreads,
   type MatrixTile,
   misfit,
+  staggerOf,
+  stepsOfK,
+  stepsTogether,
   storeWidth,
   threads,
   wordBytes,
@@ -27,11 +30,11 @@ import {
   wordType,
   workgroupMemory,
 } from '../wgsl/matrix-layout.ts';
-import { matrixPipeline } from '../wgsl/matrix-pipeline.ts';
-import { matrixEnable, matrixTile } from '../wgsl/matrix-tile.ts';
+import { matrixMain } from '../wgsl/matrix-main.ts';
+import { matrixEnable } from '../wgsl/matrix-tile.ts';
 import { cells, type WidthC } from '../wgsl/store.ts';
 import { vectorizes } from '../wgsl/vectors.ts';
-import { estimateMs, PIPELINED, quickestFirst } from './cost.ts';
+import { estimateMs, quickestFirst } from './cost.ts';
 import type { Kernel, Params } from './kernel.ts';
 import { pack, SPLIT } from './pack.ts';
 import { type Finish, partialBytes, reducePass } from './reduce.ts';
@@ -118,7 +121,8 @@ export const splitF32: Kernel = {
       bytes: 0.5 * tiles * (tile.bm + tile.bn) * k * BYTES.f32,
       // The scales read the operands, the split reads them again and writes as much.
       prepared: batch * (12 * m * k + (inRows ? 4 : 12) * k * n) + sliceBytes(problem, slices),
-      steps: ceilDiv(k, tile.bk * slices) * (tile.stages === 2 ? PIPELINED : 1),
+      steps: ceilDiv(k, tile.bk * slices * tile.ways),
+      pipelined: tile.stages === 2,
       threads: gridThreads(problem, tile) * slices,
       dispatches: (slices > 1 ? 6 : 5) - (inRows ? 1 : 0),
     });
@@ -136,7 +140,7 @@ export const splitF32: Kernel = {
       scalesPass({ name: 'a', operand: a, lines: m, length: k, batch, first: 0 }),
       scalesPass({ name: 'b', operand: b, lines: n, length: k, batch, first: linesA }),
     ];
-    const steps = tile.steps * slices;
+    const steps = stepsOfK(tile);
     const kind = { order: 'lines', type: 'f16', parts: 2 } as const;
     const common = { ...kind, batch, length: k, steps, wordBytes: wordBytes(tile) };
     const packedA = pack({ ...common, name: 'a', operand: a, lines: m, block: [tile.bm, tile.bk] });
@@ -155,7 +159,7 @@ export const splitF32: Kernel = {
         access: wordType(tile),
         vectorC: tile.width,
         enable: matrixEnable(tile),
-        step: tile.bk * Math.max(tile.stages, tile.flush),
+        step: tile.bk * Math.max(tile.together, tile.flush) * tile.ways,
         buffers: { a: 'packedA', b: packedB ? 'packedB' : 'b' },
         parts: { a: packedA.part, b: packedB?.part ?? 0 },
         slices,
@@ -178,7 +182,7 @@ export const splitF32: Kernel = {
             tileOf(tile.bm, tile.bn),
             cut ? '' : scaled.wgsl(bindings.length, tile.width),
             packedB ? '' : splitWhileStaging(cut ? bindings.length : null),
-            tile.stages === 2 ? matrixPipeline(tile) : matrixTile(tile),
+            matrixMain(tile),
           ].join(''),
           bindings: [
             ...bindings,
@@ -223,22 +227,22 @@ const FLUSH = 2.5;
 
 /**
  * Steps of K, and of those between two flushes (0 for none): no fewer flushes than one `every` K, and of those numbers the
- * quickest. Both are multiples of `stages`; the last flush may be filled up with steps of zeros.
+ * quickest. Both are multiples of `together`; the last flush may be filled up with steps of zeros.
  */
 function stepsFor(
   k: number,
   bk: number,
   every: number,
-  stages: 1 | 2,
+  together: number,
 ): { readonly steps: number; readonly flush: number } {
-  const steps = roundUp(ceilDiv(k, bk), stages);
-  const most = stages * Math.max(ceilDiv(2, stages), Math.floor(every / bk / stages));
+  const steps = roundUp(ceilDiv(k, bk), together);
+  const most = together * Math.max(ceilDiv(2, together), Math.floor(every / bk / together));
   const fewest = every === 0 ? 1 : ceilDiv(steps, most);
   if (fewest === 1) return { steps, flush: 0 };
   const cost = (flush: number) => ceilDiv(steps, flush) * (flush + FLUSH);
-  const [flush] = Array.from({ length: fewest }, (_, i) => roundUp(ceilDiv(steps, fewest + i), stages)).sort(
-    (x, y) => cost(x) - cost(y),
-  );
+  const [flush] = Array.from({ length: fewest }, (_, i) =>
+    roundUp(ceilDiv(steps, fewest + i), together),
+  ).sort((x, y) => cost(x) - cost(y));
   return { steps: ceilDiv(steps, flush) * flush, flush };
 }
 
@@ -246,17 +250,21 @@ export function tileFor(problem: Problem, profile: Profile, params: Params): Mat
   const config = configOf(profile);
   const subgroup = subgroupSizeFor(profile);
   if (!config || 'missing' in subgroup) throw new RangeError('split-f32: rejected problems are not built');
-  const { bm, bn, bk, sm, sn, prefetch, slices, flush = flushEvery(problem.k) } = params;
+  const { bm, bn, bk, sm, sn, prefetch, slices, ways = 1, flush: every = flushEvery(problem.k) } = params;
   const stages = params.stages === 2 ? 2 : 1;
   const lanes = subgroup.size;
+  const together = stepsTogether({ stages, prefetch, sm, sn, rowsA: false });
+  const { steps, flush } = stepsFor(ceilDiv(problem.k, slices * ways), bk, every, together);
   const base: MatrixTile = {
     ...{ config, lanes, pinned: subgroup.pinned, fixedSteps: !profile.software },
-    ...{ bm, bn, bk, sm, sn, stages, prefetch, slices },
+    ...{ bm, bn, bk, sm, sn, stages, prefetch, ways, slices },
     parts: 2,
     // Of slices, bare sums are stored: the reduction takes the scales off.
     store: slices > 1 ? 'storeC' : 'storeScaled',
     width: storeWidth(problem, { config, sn, lanes, slices }),
-    ...stepsFor(ceilDiv(problem.k, slices), bk, flush, stages),
+    ...{ steps, flush, together },
+    stagger:
+      stages === 2 ? staggerOf(steps, (problem.m + problem.n) * problem.k * BYTES.f32, params.stagger) : 0,
     a: { kind: 'blocked' },
     b: { kind: 'blocked' },
   };
@@ -265,7 +273,7 @@ export function tileFor(problem: Problem, profile: Profile, params: Params): Mat
   const inRows = stages === 2 && wordElements(base) === 8 && !b.trans && vectorizes(b, n, 8);
   if (params.pack !== ONLY_A || !inRows) return base;
   const ragged = n % bn > 0;
-  const guardK = k !== base.steps * slices * bk;
+  const guardK = k !== stepsOfK(base) * bk;
   return { ...base, b: { kind: 'rows', ld: b.ld / 4, ragged, guardK, split: true } };
 }
 

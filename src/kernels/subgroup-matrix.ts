@@ -16,6 +16,9 @@ import {
   type MatrixTile,
   misfit,
   type Source,
+  staggerOf,
+  stepsOfK,
+  stepsTogether,
   storeWidth,
   threads,
   wordBytes,
@@ -23,10 +26,10 @@ import {
   wordType,
   workgroupMemory,
 } from '../wgsl/matrix-layout.ts';
-import { matrixPipeline } from '../wgsl/matrix-pipeline.ts';
-import { matrixEnable, matrixTile } from '../wgsl/matrix-tile.ts';
+import { matrixMain } from '../wgsl/matrix-main.ts';
+import { matrixEnable } from '../wgsl/matrix-tile.ts';
 import { vectorizes } from '../wgsl/vectors.ts';
-import { estimateMs, PIPELINED, quickestFirst } from './cost.ts';
+import { estimateMs, quickestFirst } from './cost.ts';
 import type { Kernel, Params } from './kernel.ts';
 import { needsF16 } from './needs.ts';
 import { type Packed, type PackedType, pack } from './pack.ts';
@@ -94,8 +97,12 @@ export const subgroupMatrix: Kernel = {
     const { m, n, k, batch, a, b } = problem;
     const tiles = tilesOf(problem, tile.bm, tile.bn);
     const known = TILES.find(
-      ({ bm, bn, stages, pack }) =>
-        bm === tile.bm && bn === tile.bn && stages === tile.stages && pack === params.pack,
+      ({ bm, bn, stages, pack, ways }) =>
+        bm === tile.bm &&
+        bn === tile.bn &&
+        stages === tile.stages &&
+        pack === params.pack &&
+        ways === tile.ways,
     );
     const bytesOf = { a: m * k * BYTES[a.type], b: k * n * BYTES[b.type] };
     const packed = packs.reduce((sum, name) => sum + 2 * bytesOf[name], 0);
@@ -111,7 +118,8 @@ export const subgroupMatrix: Kernel = {
         READING * batch * (bytesOf.a + bytesOf.b),
       ),
       prepared: batch * packed + sliceBytes(problem, params.slices),
-      steps: ceilDiv(k, tile.bk * params.slices) * (tile.stages === 2 ? PIPELINED : 1),
+      steps: ceilDiv(k, tile.bk * params.slices * tile.ways),
+      pipelined: tile.stages === 2,
       threads: gridThreads(problem, tile) * params.slices,
       dispatches: 1 + packs.length + (params.slices > 1 ? 1 : 0),
     });
@@ -131,7 +139,7 @@ export const subgroupMatrix: Kernel = {
       {
         access: wordType(tile),
         enable: matrixEnable(tile),
-        step: tile.bk * tile.stages,
+        step: tile.bk * tile.together * tile.ways,
         buffers: { a: packed.a ? 'packedA' : 'a', b: packed.b ? 'packedB' : 'b' },
         slices: params.slices,
         vectorC: tile.width,
@@ -143,8 +151,7 @@ export const subgroupMatrix: Kernel = {
         ...packs.map(({ pass }) => pass),
         {
           label: 'subgroup-matrix',
-          wgsl:
-            wgsl + tileOf(tile.bm, tile.bn) + (tile.stages === 2 ? matrixPipeline(tile) : matrixTile(tile)),
+          wgsl: wgsl + tileOf(tile.bm, tile.bn) + matrixMain(tile),
           bindings,
           workgroups: foldGrid(tilesOf(problem, tile.bm, tile.bn) * params.slices),
           threads: threads(tile),
@@ -166,19 +173,23 @@ export const subgroupMatrix: Kernel = {
  * left out. Packed rows of A are read faster, but packing them has to pay; B in rows is read as fast as packed.
  */
 const TILES = [
-  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 64, stages: 2, prefetch: 2, pack: 2, efficiency: 0.84 },
-  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 64, stages: 2, prefetch: 2, pack: 1, efficiency: 0.84 },
-  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 64, stages: 2, prefetch: 2, pack: 0, efficiency: 0.55 },
-  { bm: 64, bn: 128, bk: 16, sm: 32, sn: 64, stages: 2, prefetch: 2, pack: 2, efficiency: 0.62 },
-  { bm: 64, bn: 128, bk: 16, sm: 32, sn: 64, stages: 2, prefetch: 2, pack: 0, efficiency: 0.66 },
-  { bm: 32, bn: 128, bk: 16, sm: 32, sn: 64, stages: 2, prefetch: 2, pack: 0, efficiency: 0.3 },
-  { bm: 32, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, pack: 0, efficiency: 0.26 },
-  { bm: 128, bn: 128, bk: 32, sm: 64, sn: 64, stages: 1, prefetch: 0, pack: 1, efficiency: 0.66 },
-  { bm: 128, bn: 128, bk: 32, sm: 64, sn: 64, stages: 1, prefetch: 0, pack: 0, efficiency: 0.46 },
-  { bm: 64, bn: 128, bk: 32, sm: 32, sn: 64, stages: 1, prefetch: 0, pack: 0, efficiency: 0.38 },
-  { bm: 64, bn: 64, bk: 32, sm: 32, sn: 32, stages: 1, prefetch: 0, pack: 0, efficiency: 0.27 },
-  { bm: 32, bn: 128, bk: 32, sm: 32, sn: 32, stages: 1, prefetch: 0, pack: 0, efficiency: 0.25 },
-  { bm: 32, bn: 32, bk: 32, sm: 16, sn: 16, stages: 1, prefetch: 0, pack: 0, efficiency: 0.15 },
+  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 64, stages: 2, prefetch: 2, pack: 2, ways: 1, efficiency: 0.86 },
+  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 64, stages: 2, prefetch: 2, pack: 1, ways: 1, efficiency: 0.86 },
+  { bm: 64, bn: 128, bk: 16, sm: 32, sn: 64, stages: 2, prefetch: 2, pack: 0, ways: 1, efficiency: 0.66 },
+  { bm: 64, bn: 128, bk: 16, sm: 32, sn: 64, stages: 2, prefetch: 2, pack: 0, ways: 2, efficiency: 0.5 },
+  { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, pack: 0, ways: 1, efficiency: 0.4 },
+  { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, pack: 0, ways: 2, efficiency: 0.35 },
+  { bm: 32, bn: 128, bk: 16, sm: 32, sn: 64, stages: 2, prefetch: 2, pack: 0, ways: 1, efficiency: 0.3 },
+  { bm: 32, bn: 128, bk: 16, sm: 32, sn: 64, stages: 2, prefetch: 2, pack: 0, ways: 2, efficiency: 0.3 },
+  { bm: 32, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, pack: 0, ways: 2, efficiency: 0.26 },
+  { bm: 32, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, pack: 0, ways: 4, efficiency: 0.26 },
+  { bm: 32, bn: 32, bk: 16, sm: 16, sn: 32, stages: 2, prefetch: 2, pack: 0, ways: 4, efficiency: 0.2 },
+  { bm: 128, bn: 128, bk: 32, sm: 64, sn: 64, stages: 1, prefetch: 0, pack: 1, ways: 1, efficiency: 0.66 },
+  { bm: 128, bn: 128, bk: 32, sm: 64, sn: 64, stages: 1, prefetch: 0, pack: 0, ways: 1, efficiency: 0.46 },
+  { bm: 64, bn: 128, bk: 32, sm: 32, sn: 64, stages: 1, prefetch: 0, pack: 0, ways: 1, efficiency: 0.38 },
+  { bm: 64, bn: 64, bk: 32, sm: 32, sn: 32, stages: 1, prefetch: 0, pack: 0, ways: 1, efficiency: 0.27 },
+  { bm: 32, bn: 128, bk: 32, sm: 32, sn: 32, stages: 1, prefetch: 0, pack: 0, ways: 1, efficiency: 0.25 },
+  { bm: 32, bn: 32, bk: 32, sm: 16, sn: 16, stages: 1, prefetch: 0, pack: 0, ways: 1, efficiency: 0.15 },
 ] as const;
 
 /** What `pack` says: which operands are packed though they could be read as they lie. */
@@ -221,14 +232,21 @@ export function tileFor(problem: Problem, profile: Profile, params: Params): Mat
   const subgroup = subgroupSizeFor(profile);
   if (!config || 'missing' in subgroup)
     throw new RangeError('subgroup-matrix: rejected problems are not built');
-  const { bm, bn, bk, sm, sn, prefetch, slices, pack } = params;
+  const { bm, bn, bk, sm, sn, prefetch, slices, ways = 1, pack } = params;
   const stages = params.stages === 2 ? 2 : 1;
   const lanes = subgroup.size;
+  const { m, n, k } = problem;
+  const together = stepsTogether({ stages, prefetch, sm, sn, rowsA: pack !== BOTH && pack !== ONLY_A });
+  const steps = roundUp(ceilDiv(ceilDiv(k, bk), slices * ways), together);
   const base: MatrixTile = {
     ...{ config, lanes, pinned: subgroup.pinned, fixedSteps: !profile.software },
-    ...{ bm, bn, bk, sm, sn, stages, prefetch, slices, parts: 1, flush: 0 },
+    ...{ bm, bn, bk, sm, sn, stages, prefetch, ways, slices, parts: 1, flush: 0 },
     ...{ store: 'storeC', width: storeWidth(problem, { config, sn, lanes, slices }) },
-    steps: roundUp(ceilDiv(ceilDiv(problem.k, bk), slices), stages),
+    ...{ steps, together },
+    stagger:
+      stages === 2
+        ? staggerOf(steps, (m + n) * k * BYTES[config.componentType as PackedType], params.stagger)
+        : 0,
     a: { kind: 'blocked' },
     b: { kind: 'blocked' },
   };
@@ -249,7 +267,7 @@ function sourceOf(name: 'a' | 'b', { m, n, k, ...problem }: Problem, tile: Matri
   const ragged = name === 'a' ? m % tile.bm > 0 : n % tile.bn > 0;
   return {
     kind: 'rows',
-    ...{ ld: operand.ld / word, ragged, guardK: k !== tile.steps * tile.slices * tile.bk },
+    ...{ ld: operand.ld / word, ragged, guardK: k !== stepsOfK(tile) * tile.bk },
   };
 }
 
@@ -260,7 +278,7 @@ function packOf(name: 'a' | 'b', problem: Problem, tile: MatrixTile): Packed {
   const { m, n, k, batch } = problem;
   return pack({
     ...{ name, operand: problem[name], batch, length: k, order: 'lines', wordBytes: wordBytes(tile) },
-    ...{ type: tile.config.componentType as PackedType, steps: tile.steps * tile.slices },
+    ...{ type: tile.config.componentType as PackedType, steps: stepsOfK(tile) },
     ...(name === 'a' ? { lines: m, block: [tile.bm, tile.bk] } : { lines: n, block: [tile.bn, tile.bk] }),
   });
 }

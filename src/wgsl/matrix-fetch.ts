@@ -1,5 +1,5 @@
 /** Where the threads of wgsl/matrix-tile.ts fetch a step's words from, and where in workgroup memory they go, as WGSL. */
-import { layout, type MatrixTile, threads, wordElements } from './matrix-layout.ts';
+import { inLines, layout, type MatrixTile, stepsOfK, threadsOfWay, wordElements } from './matrix-layout.ts';
 
 /** Where one of a thread's words is fetched from, and where in workgroup memory it goes, as WGSL. */
 export interface Place {
@@ -18,19 +18,21 @@ export function placesA(tile: MatrixTile, lines = tile.sm): Place[] {
   const { word, strideA } = layout(tile);
   const words = bk / word;
   if (a.kind === 'blocked') return placesInBlock(tile, 'A', bm, lines, strideA);
-  const delta = threads(tile) / words;
+  const [delta, line, ofLine] = inLines(tile)
+    ? [threadsOfWay(tile) / (tile.together * words), 'lineA', 'wordA']
+    : [threadsOfWay(tile) / words, 'line', 'atK'];
   return Array.from({ length: bm / delta }, (_, i) => ({
     at: () =>
       rowsWord(
         'a',
         a,
         a.ragged
-          ? `min(tile.row + ${plus(i * delta, 'line')}, params.m - 1) * ${a.ld} + fromA`
+          ? `min(tile.row + ${plus(i * delta, line)}, params.m - 1) * ${a.ld} + fromA`
           : plus(i * delta * a.ld, 'fromA'),
         `now * ${words}`,
-        `now * ${words} + atK < params.k / ${word}`,
+        `now * ${words} + ${ofLine} < params.k / ${word}`,
       ),
-    ...inSlice('A', i * delta, lines, strideA, delta),
+    ...inSlice('A', i * delta, lines, strideA, delta, line, inLines(tile) ? 'atA' : 'atK'),
   }));
 }
 
@@ -39,7 +41,7 @@ export function placesB(tile: MatrixTile, lines = tile.sn): Place[] {
   const { bn, bk, b } = tile;
   const { word, strideB } = layout(tile);
   if (b.kind === 'blocked') return placesInBlock(tile, 'B', bn, lines, strideB);
-  const delta = threads(tile) / (bn / word);
+  const delta = threadsOfWay(tile) / (bn / word);
   return Array.from({ length: bk / delta }, (_, i) => ({
     // Split here, the first or the second half of a word that is to be; else the word.
     at: half =>
@@ -64,7 +66,7 @@ function placesInBlock(
   stride: number,
 ): Place[] {
   const words = tile.bk / layout(tile).word;
-  const T = threads(tile);
+  const T = threadsOfWay(tile);
   const delta = T / words;
   return Array.from({ length: (lines * words) / T }, (_, i) => ({
     at: part => `${side.toLowerCase()}[${plus(i * T, `block${side}${part} + now * ${lines * words}`)}]`,
@@ -75,13 +77,21 @@ function placesInBlock(
 /** Whether a thread's lines, `delta` apart, begin at the same line of every slice. */
 const sameLine = (lines: number, delta: number) => lines % delta === 0;
 
-/** Where word atK of the line `first` lines below the thread's own goes. */
-function inSlice(side: 'A' | 'B', first: number, lines: number, stride: number, delta: number) {
+/** Where word `at` of the line `first` lines below the thread's own goes. */
+function inSlice(
+  side: 'A' | 'B',
+  first: number,
+  lines: number,
+  stride: number,
+  delta: number,
+  line = 'line',
+  at = 'atK',
+) {
   return sameLine(lines, delta)
     ? { slice: Math.floor(first / lines), inner: plus((first % lines) * stride, `to${side}`) }
     : {
-        slice: `(${plus(first, 'line')}) / ${lines}`,
-        inner: `(${plus(first, 'line')}) % ${lines} * ${stride} + atK`,
+        slice: `(${plus(first, line)}) / ${lines}`,
+        inner: `(${plus(first, line)}) % ${lines} * ${stride} + ${at}`,
       };
 }
 
@@ -103,19 +113,45 @@ function declareLine(words: number, threads: number): string {
   ].join('\n');
 }
 
+/**
+ * What a thread's places in A's rows have in common where those come a line at a time. Eight rows of threads take the even
+ * lines first, so that neighbouring stores fall into different banks.
+ */
+function declareLineA(tile: MatrixTile): string[] {
+  const words = tile.bk / layout(tile).word;
+  const together = tile.together * words;
+  const delta = threadsOfWay(tile) / together;
+  const row = `thread / ${together}`;
+  return [
+    `// Of A, this thread fetches word wordA of ${tile.together} steps' words of its line and of every ${delta}th line below: all of one step.`,
+    `let wordA = thread % ${together};`,
+    delta % 8 === 0
+      ? `let lineA = thread / ${8 * together} * 8 + ${row} % 4 * 2 + thread / ${4 * together} % 2;`
+      : `let lineA = ${row};`,
+    `let stepA = wordA${words > 1 ? ` / ${words}` : ''};`,
+    `let atA = ${words > 1 ? `wordA % ${words}` : '0u'};`,
+  ];
+}
+
 /** Where the first of them goes in a slice of so many lines; nothing where that differs from slice to slice. */
-const declareFirst = (side: 'A' | 'B', lines: number, stride: number, delta: number): string[] =>
-  sameLine(lines, delta) ? [`let to${side} = line % ${lines} * ${stride} + atK;`] : [];
+const declareFirst = (
+  side: 'A' | 'B',
+  lines: number,
+  stride: number,
+  delta: number,
+  line = 'line',
+  at = 'atK',
+): string[] => (sameLine(lines, delta) ? [`let to${side} = ${line} % ${lines} * ${stride} + ${at};`] : []);
 
 /** Where an operand's blocks begin that this thread fetches its words from. */
 function declareBlocks(tile: MatrixTile, side: 'A' | 'B'): string[] {
-  const { bm, bn, bk, parts, steps, slices } = tile;
+  const { bm, bn, bk, parts } = tile;
   const size = ((side === 'A' ? bm : bn) * bk) / wordElements(tile);
   const index = side === 'A' ? 'tile.row / BM' : 'tile.col / BN';
   return Array.from(
     { length: parts },
     (_, part) =>
-      `let block${side}${part} = (params.offset${side} + ${part ? `params.part${side} + ` : ''}tile.batch * params.stride${side}) / WORD + ${index} * ${steps * slices * size} + thread;`,
+      `let block${side}${part} = (params.offset${side} + ${part ? `params.part${side} + ` : ''}tile.batch * params.stride${side}) / WORD + ${index} * ${stepsOfK(tile) * size} + thread;`,
   );
 }
 
@@ -124,14 +160,17 @@ export function declarePlaces(tile: MatrixTile, linesA = tile.sm, linesB = tile.
   const { bn, bk, sn, a, b } = tile;
   const { word, strideA, strideB } = layout(tile);
   const [words, wordsB] = [bk / word, bn / word];
-  const T = threads(tile);
+  const T = threadsOfWay(tile);
+  const lined = inLines(tile);
+  const [line, ofLine, at] = lined ? ['lineA', 'wordA', 'atA'] : ['line', 'atK', 'atK'];
   return [
-    declareLine(words, T),
-    ...declareFirst('A', linesA, strideA, T / words),
+    ...(lined && b.kind === 'rows' ? [] : [declareLine(words, T)]),
+    ...(lined ? declareLineA(tile) : []),
+    ...declareFirst('A', linesA, strideA, T / (lined ? tile.together * words : words), line, at),
     ...(a.kind === 'blocked'
       ? declareBlocks(tile, 'A')
       : [
-          `let fromA = (params.offsetA + tile.batch * params.strideA) / WORD + atK${a.ragged ? '' : ` + (tile.row + line) * ${a.ld}`};`,
+          `let fromA = (params.offsetA + tile.batch * params.strideA) / WORD + ${ofLine}${a.ragged ? '' : ` + (tile.row + ${line}) * ${a.ld}`};`,
         ]),
     ...(b.kind === 'blocked'
       ? [...declareFirst('B', linesB, strideB, T / words), ...declareBlocks(tile, 'B')]

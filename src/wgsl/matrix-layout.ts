@@ -25,23 +25,35 @@ export interface MatrixTile {
   readonly stages: 1 | 2;
   /**
    * Of one stage, 1: fetch the next step's words into registers while the present one is multiplied. Of two, how many steps
-   * are on their way into registers at once, 1 or 2.
+   * are on their way into registers at once, 1, 2 or 4; A in rows comes a round at a time (`together`).
    */
   readonly prefetch: number;
+  /** Steps that the main loop takes in a round, a divisor of `steps` and of `flush`: 1, or 2 or 4 that are written out (`stepsTogether`). */
+  readonly together: 1 | 2 | 4;
+  /**
+   * Steps of K in whose space tiles begin at different places, a divisor of `steps`; 0: all begin at the first. Tiles that share operands
+   * run side by side: where those come from memory, not from the L2 cache, all of them would wait for the same words at the same time. Of two stages.
+   */
+  readonly stagger: number;
   readonly a: Source;
   readonly b: Source;
   /** The function that takes each finished sum: frame()'s `storeC`, or the kernel's own. */
   readonly store: string;
   /** How many neighbouring ones it takes at once: `storeWidth`. */
   readonly width: WidthC;
-  /** Steps of K, in each slice of it. */
+  /** Steps of K, in each slice and way of it. */
   readonly steps: number;
   /**
    * Whether the number of steps is written into the source: the loop needs no guard against running forever then. Not
    * for software GPUs, whose compilers write such a loop out, which takes them minutes.
    */
   readonly fixedSteps: boolean;
-  /** Slices that K is cut into, each of `steps` steps; over 1, bare sums are stored (frame's `partial`). */
+  /**
+   * Groups of subgroups in a workgroup, each of which makes the whole tile over its part of K: their sums are added in workgroup
+   * memory. Of one stage, 1.
+   */
+  readonly ways: number;
+  /** Slices that K is cut into, each of `steps` steps for each way; over 1, bare sums are stored (frame's `partial`). */
   readonly slices: number;
 }
 
@@ -81,8 +93,41 @@ export const wordType = (tile: MatrixTile): 'vec4<u32>' | 'vec2<u32>' =>
 /** Elements of an operand in a word. */
 export const wordElements = (tile: MatrixTile): number => wordBytes(tile) / BYTES[tile.config.componentType];
 
+/** Subgroups that a tile is laid out over. */
 export const subgroups = ({ bm, bn, sm, sn }: MatrixTile): number => (bm / sm) * (bn / sn);
-export const threads = (tile: MatrixTile): number => subgroups(tile) * tile.lanes;
+/** Threads that make a tile over one way's part of K. */
+export const threadsOfWay = (tile: MatrixTile): number => subgroups(tile) * tile.lanes;
+export const threads = (tile: MatrixTile): number => tile.ways * threadsOfWay(tile);
+/** Steps of all of K. */
+export const stepsOfK = ({ steps, ways, slices }: MatrixTile): number => steps * ways * slices;
+
+/** Cells a subgroup that leave no registers for the words of four steps of A. */
+const MANY_CELLS = 64 * 64;
+
+/**
+ * Steps of K that the main loop takes in one round: a pipeline's are written out, so that it is a constant which buffer,
+ * matrices and registers each uses. A round's words of A's rows come together: of four steps, 128 bytes, a whole line of the cache.
+ */
+export const stepsTogether = ({
+  stages,
+  prefetch,
+  sm,
+  sn,
+  rowsA,
+}: Pick<MatrixTile, 'stages' | 'prefetch' | 'sm' | 'sn'> & { readonly rowsA: boolean }): 1 | 2 | 4 => {
+  if (stages === 1) return 1;
+  return prefetch > 2 || (rowsA && sm * sn < MANY_CELLS) ? 4 : 2;
+};
+
+/** Whether A's words come a round's at a time. */
+export const inLines = ({ stages, a }: MatrixTile): boolean => stages === 2 && a.kind === 'rows';
+
+/** Operands larger than this don't stay in a large GPU's L2 cache (an H200's: 50 MiB in two halves). */
+const CACHE = 24 * 2 ** 20;
+
+/** `stagger` for operands of so many bytes, or as asked for at the most. */
+export const staggerOf = (steps: number, bytes: number, asked = bytes > CACHE ? 64 : 0): number =>
+  [64, 32, 16, 8].find(space => space <= asked && steps % space === 0) ?? 0;
 
 /** Threads of a grid, each counted twice: half as many fill a device as with kernels that use none of its matrix units. */
 export const gridThreads = (problem: Problem, tile: MatrixTile): number =>
@@ -152,7 +197,7 @@ export function pipelineLayout(tile: MatrixTile) {
 export const workgroupMemory = (tile: MatrixTile): number => {
   if (tile.stages === 2) {
     const { slice, slicesAll } = pipelineLayout(tile);
-    return 2 * slice * slicesAll * wordBytes(tile);
+    return 2 * tile.ways * slice * slicesAll * wordBytes(tile);
   }
   const { sliceA, slicesA, sliceB, slicesB } = layout(tile);
   return (sliceA * slicesA + sliceB * slicesB) * wordBytes(tile);
@@ -162,7 +207,10 @@ export const workgroupMemory = (tile: MatrixTile): number => {
 function misfitOfPipeline(tile: MatrixTile): string | null {
   const { bk, config, lanes, prefetch } = tile;
   if (bk !== config.K) return `a pipeline's steps are one matrix deep: bk has to be ${config.K}`;
-  if (prefetch !== 1 && prefetch !== 2) return 'a pipeline fetches 1 or 2 steps early';
+  if (![1, 2, 4].includes(prefetch)) return 'a pipeline fetches 1, 2 or 4 steps early';
+  const lines = threadsOfWay(tile) / (tile.together * (bk / wordElements(tile)));
+  if (inLines(tile) && (lines % 1 !== 0 || tile.bm % lines !== 0))
+    return `${threadsOfWay(tile)} threads do not fetch ${tile.together} steps of ${tile.bm} rows evenly`;
   const { quads, atOnce } = pipelineLayout(tile);
   if (quads % lanes !== 0) return `${lanes} lanes cannot share a matrix of ${config.M}×${config.N} in fours`;
   return atOnce > 0 ? null : 'there is no room in workgroup memory to stage results';
@@ -174,9 +222,9 @@ export function misfit(tile: MatrixTile): string | null {
   if (tile.stages === 2) {
     const reason = misfitOfPipeline(tile);
     if (reason !== null) return reason;
-  }
+  } else if (tile.ways > 1) return 'only a pipeline cuts K into ways';
   const word = wordElements(tile);
-  const T = threads(tile);
+  const T = threadsOfWay(tile);
   const [wordsA, wordsB] = [bk / word, bn / word];
   const fits =
     [bm / sm, bn / sn, sm / config.M, sn / config.N, bk / config.K, (sn / word) % 1 === 0 ? 1 : 0.5].every(

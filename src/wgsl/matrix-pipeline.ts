@@ -10,7 +10,7 @@
  * At a flush and at the end the first buffer is free: results go through it, a few matrices of each subgroup at a time.
  */
 import { declarePlaces, placesA, placesB, plus } from './matrix-fetch.ts';
-import { type MatrixTile, pipelineLayout } from './matrix-layout.ts';
+import { inLines, type MatrixTile, pipelineLayout, subgroups, threadsOfWay } from './matrix-layout.ts';
 import {
   beginMain,
   declareSteps,
@@ -20,18 +20,18 @@ import {
   paragraph,
   partsOf,
 } from './matrix-tile.ts';
-import { cells } from './store.ts';
+import { cells, type WidthC } from './store.ts';
 import { unroll } from './unroll.ts';
 
-/** Steps are written out in pairs, so that it is a constant which buffer and which matrices they use. */
-const PAIR = [
+/** Steps take turns at buffers and sets of matrices. */
+const TURNS = [
   { set: 'even', next: 'odd', buffer: 0, nextBuffer: 1 },
   { set: 'odd', next: 'even', buffer: 1, nextBuffer: 0 },
 ] as const;
 
 /** WGSL: declarations and `main`, to follow a frame with \`words\` access and \`tileOf(bm, bn)\`. */
 export function matrixPipeline(tile: MatrixTile): string {
-  const { config, lanes, bm, bn, sm, sn, flush, prefetch, slices, store, width } = tile;
+  const { config, lanes, bm, bn, sm, sn, flush, prefetch, stagger, ways, slices, store, width } = tile;
   const { M, N } = config;
   const {
     word,
@@ -61,21 +61,29 @@ export function matrixPipeline(tile: MatrixTile): string {
   ]);
   const words = sides.flatMap(({ side, part, first, places }) =>
     places.map(({ at, slice, inner }, i) => ({
+      side,
       name: `word${side}${i}_${part}`,
       from: at(part),
-      to: `[${plus(first, slice)}][${inner}]`,
+      to: `[${plus(first, slice)}${ways > 1 ? ' + filled' : ''}][${inner}]`,
       split: side === 'B' && splitB ? { low: part === 1, of: `wordB${i}` } : null,
     })),
   );
-  /** A step's words into a set of registers; past the end the last step is fetched again, and not used. */
+  const lined = inLines(tile);
+  const [ofLines, ofSteps] = [words.filter(isLined), words.filter(word => !isLined(word))];
+  function isLined({ side }: { readonly side: string }) {
+    return lined && side === 'A';
+  }
+  const at = (step: string) => `first + ${stagger ? `staggered(tile, ${step})` : step}`;
+  /** A step's words into a set of registers. */
   const fetch = (set: number, step: string, how: 'var ' | '' = '') =>
-    [
-      `now = first + min(${step}, STEPS - 1);`,
-      ...words.map(({ name, from }) => `${how}${name}_${set} = ${from};`),
-    ].join('\n');
+    ofSteps.length === 0
+      ? ''
+      : [`now = ${at(step)};`, ...ofSteps.map(({ name, from }) => `${how}${name}_${set} = ${from};`)].join(
+          '\n',
+        );
   /** And from there into a buffer. */
   const put = (set: number, buffer: number) => {
-    const lines = words
+    const lines = ofSteps
       .map(({ name, to, split }) => {
         const value = split ? `${split.of}.${split.low ? 'low' : 'high'}` : `${name}_${set}`;
         const parts =
@@ -87,6 +95,16 @@ export function matrixPipeline(tile: MatrixTile): string {
       .join('\n');
     return splitB ? `{\n  ${indent(lines, 2)}\n}` : lines;
   };
+  /** The words of A's lines, of some steps. */
+  const fetchLines = (step: string, how: 'var ' | '' = '') =>
+    lined
+      ? [`now = ${at(step)};`, ...ofLines.map(({ name, from }) => `${how}${name} = ${from};`)].join('\n')
+      : '';
+  /** One step of them into a buffer, by the threads that have it. */
+  const putLines = (step: number, buffer: number) =>
+    lined
+      ? `if (stepA == ${step}) {\n  ${ofLines.map(({ name, to }) => `memory${buffer}${to} = ${name};`).join('\n  ')}\n}`
+      : '';
 
   const fragments = sides.flatMap(({ side, part, first }) => {
     const [count, size, type] =
@@ -111,21 +129,45 @@ export function matrixPipeline(tile: MatrixTile): string {
       )
       .join('\n');
 
-  const steps = PAIR.map(
-    (
-      { set, next, buffer, nextBuffer },
-      i,
-    ) => `// The ${set} step; the next into matrices, the one after it into workgroup memory.
-${multiplies(
-  tile,
-  (row, part) => `${set}A${row}${part}`,
-  (col, part) => `${set}B${col}${part}`,
-)}
-${load(next, nextBuffer)}
-${put(i % prefetch, buffer)}
-${fetch(i % prefetch, `step + ${i + 2 + prefetch}`)}
-workgroupBarrier();`,
-  ).join('\n');
+  const together = tile.together;
+  const steps = unroll(together, 0, i => {
+    const { set, next, buffer, nextBuffer } = TURNS[i % 2];
+    return [
+      `// Step ${i}; the next into matrices, the one after it into workgroup memory. Past the end the last is fetched, and not used.`,
+      multiplies(
+        tile,
+        (row, part) => `${set}A${row}${part}`,
+        (col, part) => `${set}B${col}${part}`,
+      ),
+      load(next, nextBuffer),
+      putLines(i, buffer),
+      put(i % prefetch, buffer),
+      fetch(i % prefetch, `min(step + ${i + prefetch}, STEPS - 1)`),
+      i === together - 1 ? fetchLines(`min(step + ${together}, STEPS - ${together})`) : '',
+      'workgroupBarrier();',
+    ]
+      .filter(Boolean)
+      .join('\n');
+  });
+
+  /** The last two steps of K go first, so that the loop puts steps into the buffers in whole rounds. Then those that follow are fetched. */
+  const begin = [
+    fetchLines(`STEPS - ${together}`, 'var '),
+    fetch(0, 'STEPS - 2', 'var '),
+    ...(prefetch > 1
+      ? [
+          fetch(1, 'STEPS - 1', 'var '),
+          putLines(together - 2, 0),
+          put(0, 0),
+          putLines(together - 1, 1),
+          put(1, 1),
+        ]
+      : [putLines(together - 2, 0), put(0, 0), fetch(0, 'STEPS - 1'), putLines(together - 1, 1), put(0, 1)]),
+    fetchLines('0'),
+    ...Array.from({ length: prefetch }, (_, set) => fetch(set, `${set}`, set > 1 ? 'var ' : '')),
+  ]
+    .filter(Boolean)
+    .join('\n');
 
   /** Some results at a time: into the first buffer from where they are, and out of it as numbers. */
   const drain = (
@@ -150,8 +192,8 @@ workgroupBarrier();`,
     });
   const loop = flush
     ? `for (var flush = 0u; flush < FLUSHES; flush++) {
-  for (var pair = 0u; pair < ${flush / 2}; pair++) {
-    let step = flush * ${flush} + pair * 2;
+  for (var turn = 0u; turn < ${flush / together}; turn++) {
+    let step = flush * ${flush} + turn * ${together};
     ${indent(steps, 4)}
   }
   // Into f32 registers, before the matrix units have truncated too much.
@@ -167,43 +209,56 @@ workgroupBarrier();`,
   )}
   workgroupBarrier();
 }`
-    : `for (var pair = 0u; pair < STEPS / 2; pair++) {
-  let step = pair * 2;
+    : `for (var turn = 0u; turn < STEPS / ${together}; turn++) {
+  let step = turn * ${together};
   ${indent(steps, 2)}
 }`;
 
-  const at = (shift: string) =>
-    `tile.batch, row + matrix / ${colsOf} * ${M} + at / ${N / 4}, col + matrix % ${colsOf} * ${N} + at % ${N / 4} * 4${shift}`;
-  const slice1 = slices > 1 ? ', tile.slice' : '';
-  const storeFour =
-    width === 4
-      ? `${store}(${at('')}, staged(slot, i)${slice1});`
-      : `let four = staged(slot, i);
-  for (var e = 0u; e < 4; e++) { ${store}(${at(' + e')}, four[e]${slice1}); }`;
+  // Neighbouring lanes store neighbouring cells, or fours of them.
+  const units = (quads * 4) / width;
+  const read = width === 4 ? 'staged' : 'stagedCell';
+  const value =
+    ways > 1
+      ? Array.from({ length: ways }, (_, w) => `${read}(${plus(w * slicesAll, 'firstSlot')}, i)`).join(' + ')
+      : `${read}(slot, i)`;
   const finish = drain(
     flush
       ? (first, count) => eachTotal(first, count, (total, i) => `putTotal(slot, ${i}, ${total});`)
       : fromMatrices,
-    (first, count) => `for (var v = 0u; v < ${count * ofLane}; v++) {
-  let i = lane + v * ${lanes};
-  let matrix = ${plus(first, `i / ${quads}`)};
-  let at = i % ${quads};
-  ${storeFour}
-}`,
+    (first, count) => {
+      const stores = (count * units) / lanes;
+      const ragged = stores % ways > 0 ? `\n  if (i >= ${count * units}) { break; }` : '';
+      return `for (var v = 0u; v < ${Math.ceil(stores / ways)}; v++) {
+  let i = lane + ${ways > 1 ? `(v * ${ways} + way)` : 'v'} * ${lanes};${ragged}
+  let matrix = ${plus(first, `i / ${units}`)};
+  let row = firstRow + matrix / ${colsOf} * ${M} + i % ${units} / ${N / width};
+  let col = firstCol + matrix % ${colsOf} * ${N} + i % ${N / width}${times(width)};
+  ${store}(tile.batch, row, col, ${value}${slices > 1 ? ', tile.slice' : ''});
+}`;
+    },
   );
+
+  const ownWay = ways > 1 ? `way * ${slicesAll} + ` : '';
+  const declareWays = `// One way's subgroups multiply a part of K, and its threads fetch it.
+let way = subgroupOfAll / ${subgroups(tile)};
+let subgroup = subgroupOfAll % ${subgroups(tile)};
+let filling = threadOfAll / ${threadsOfWay(tile)};
+let thread = threadOfAll % ${threadsOfWay(tile)};
+let filled = filling * ${slicesAll};
+let firstSlot = subgroup${stacked ? '' : times(atOnce)};`;
 
   return /* wgsl */ `
 ${declareTile(tile)}
 // Two buffers of slices of A and, behind them, of B.
-var<workgroup> memory0: array<array<Word, ${slice}>, ${slicesAll}>;
-var<workgroup> memory1: array<array<Word, ${slice}>, ${slicesAll}>;
+var<workgroup> memory0: array<array<Word, ${slice}>, ${ways * slicesAll}>;
+var<workgroup> memory1: array<array<Word, ${slice}>, ${ways * slicesAll}>;
 
-${staging({ numbers, quads, stacked, flush: flush > 0 })}
+${paragraph(stagger ? staggered(stagger) : '')}${staging({ numbers, quads, stacked, width, flush: flush > 0 })}
 
 ${beginMain(tile)}
-  let sliceA = subgroup / ${colsOfSubgroups}${times(sm / lines)};
-  let sliceB = subgroup % ${colsOfSubgroups}${alongK ? times(sn / lines) : ''};
-  let slot = subgroup${stacked ? '' : times(atOnce)};
+  ${paragraph(ways > 1 ? indent(declareWays, 2) : '', 2)}let sliceA = ${ownWay}subgroup / ${colsOfSubgroups}${times(sm / lines)};
+  let sliceB = ${ownWay}subgroup % ${colsOfSubgroups}${alongK ? times(sn / lines) : ''};
+  let slot = ${ownWay}subgroup${stacked ? '' : times(atOnce)};
 
   ${indent(declarePlaces(tile, lines, lines), 2)}
   ${paragraph(splitB ? 'let scaleB0 = scalesOfB(tile.batch, colB * WORD);\n  let scaleB1 = scalesOfB(tile.batch, colB * WORD + 4);' : '', 2)}${indent(
@@ -218,13 +273,9 @@ ${beginMain(tile)}
         )
       : '',
     2,
-  )}${declareSteps(tile)}let first = tile.slice * STEPS;
+  )}${declareSteps(tile)}let first = ${ways > 1 ? `(tile.slice * ${ways} + filling) * STEPS` : 'tile.slice * STEPS'};
   var now: u32;
-  ${indent(fetch(0, '0', 'var '), 2)}
-  ${indent(put(0, 0), 2)}
-  ${indent(fetch(0, '1'), 2)}
-  ${indent(put(0, 1), 2)}
-  ${unroll(prefetch, 2, set => fetch(set, `${2 + set}`, set > 0 ? 'var ' : ''))}
+  ${indent(begin, 2)}
   workgroupBarrier();
   ${indent(declare('even'), 2)}
   ${indent(load('even', 0), 2)}
@@ -233,38 +284,60 @@ ${beginMain(tile)}
   ${indent(loop, 2)}
 
   // The results, through the first buffer.
-  let row = tile.row + subgroup / ${colsOfSubgroups} * ${sm};
-  let col = tile.col + subgroup % ${colsOfSubgroups} * ${sn};
+  let firstRow = tile.row + subgroup / ${colsOfSubgroups} * ${sm};
+  let firstCol = tile.col + subgroup % ${colsOfSubgroups} * ${sn};
   ${indent(finish, 2)}
 }
 `;
 }
 
+/**
+ * WGSL: step 0 of a tile is another step of K than its neighbours' step 0. A round's steps stay side by side.
+ */
+const staggered = (space: number) => /* wgsl */ `
+// Tiles that share rows of A, or columns of B, begin at different places in every ${space} steps of K.
+fn staggered(tile: Tile, step: u32) -> u32 {
+  let shift = (tile.row / BM * 2 + tile.col / BN) * 4;
+  return step / ${space} * ${space} + (step + shift) % ${space};
+}
+`;
+
 /** WGSL: a factor, where there is need of one. */
 const times = (factor: number): string => (factor === 1 ? '' : ` * ${factor}`);
 
-/** WGSL that reads four neighbouring numbers of a subgroup's staged results, and puts them there. */
+/** WGSL that reads four neighbouring numbers of a subgroup's staged results, or one, and puts four there. */
 function staging({
   numbers,
   quads,
   stacked,
+  width,
   flush,
 }: {
   readonly numbers: number;
   readonly quads: number;
   readonly stacked: boolean;
+  readonly width: WidthC;
   readonly flush: boolean;
 }): string {
   const [place, i] = stacked ? ['slot', 'i'] : [`slot + i / ${quads}`, `i % ${quads}`];
   const slice = `memory0[${place}]`;
-  const read = numbers === 4 ? `${slice}[${i}]` : `vec4(${slice}[${i} * 2], ${slice}[${i} * 2 + 1])`;
+  const quad = numbers === 4 ? `${slice}[${i}]` : `vec4(${slice}[${i} * 2], ${slice}[${i} * 2 + 1])`;
+  const cell = stacked
+    ? `memory0[slot][i / ${numbers}]`
+    : `memory0[slot + i / ${quads * 4}][i % ${quads * 4} / ${numbers}]`;
   const write =
     numbers === 4
       ? `${slice}[${i}] = bitcast<vec4<u32>>(four);`
       : `let bits = bitcast<vec4<u32>>(four);
   ${slice}[${i} * 2] = bits.xy;
   ${slice}[${i} * 2 + 1] = bits.zw;`;
-  return `fn staged(slot: u32, i: u32) -> vec4<Sum> { return bitcast<vec4<Sum>>(${read}); }${
-    flush ? `\n\nfn putTotal(slot: u32, i: u32, four: vec4<Sum>) {\n  ${write}\n}` : ''
-  }`;
+  return [
+    ...(width === 4 || flush
+      ? [`fn staged(slot: u32, i: u32) -> vec4<Sum> { return bitcast<vec4<Sum>>(${quad}); }`]
+      : []),
+    ...(width === 1
+      ? [`fn stagedCell(slot: u32, i: u32) -> Sum { return bitcast<Sum>(${cell}[i % ${numbers}]); }`]
+      : []),
+    ...(flush ? [`fn putTotal(slot: u32, i: u32, four: vec4<Sum>) {\n  ${write}\n}`] : []),
+  ].join('\n\n');
 }

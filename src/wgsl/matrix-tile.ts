@@ -231,7 +231,7 @@ const BN = ${bn}u;
 const BK = ${bk}u;
 ${
   fixedSteps
-    ? `const STEPS = ${steps}u;             // of K, in each slice of it
+    ? `const STEPS = ${steps}u;             // of K, in each slice${tile.ways > 1 ? ' and way' : ''} of it
 ${
   flush
     ? `const FLUSHES = ${steps / flush}u;
@@ -249,16 +249,18 @@ export const beginMain = (
 fn main(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,
-  @builtin(local_invocation_index) thread: u32,
-  @builtin(subgroup_id) subgroup: u32,
+  @builtin(local_invocation_index) ${tile.ways > 1 ? 'threadOfAll' : 'thread'}: u32,
+  @builtin(subgroup_id) ${tile.ways > 1 ? 'subgroupOfAll' : 'subgroup'}: u32,
   @builtin(subgroup_invocation_id) lane: u32,
 ) {
   let tile = tileOf(group, groups);
   if (!tile.valid) { return; }`;
 
 /** WGSL: the same where they are not written into the source. */
-export const declareSteps = ({ fixedSteps, flush }: MatrixTile): string =>
-  fixedSteps ? '' : `let STEPS = params.depth / BK;\n  ${flush ? `let FLUSHES = STEPS / ${flush};\n  ` : ''}`;
+export const declareSteps = ({ fixedSteps, flush, ways }: MatrixTile): string =>
+  fixedSteps
+    ? ''
+    : `let STEPS = params.depth / BK${ways > 1 ? ` / ${ways}` : ''};\n  ${flush ? `let FLUSHES = STEPS / ${flush};\n  ` : ''}`;
 
 /** WGSL: the number, or the four, at place `i` of a subgroup's staging place, whose words hold 2 or 4. */
 function readStaged(name: string, numbers: number, width: WidthC): string {

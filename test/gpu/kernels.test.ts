@@ -200,11 +200,15 @@ function paramsFor(kernel: Kernel, problem: Problem): Params {
   return fits!;
 }
 
-/** The same parameters for a pipeline; each turn packs what another does not, or fetches further ahead. */
+/** The same parameters for a pipeline; each third turn packs what another does not, fetches further ahead, or cuts K into ways. */
 function pipelined(params: Params, turn: number): Params {
   const [{ K }] = gpu().profile.matrixConfigs;
-  const pack = 'pack' in params ? { pack: Math.floor(turn / 3) % 3 } : {};
-  return { ...params, ...pack, bk: K, stages: 2, prefetch: 1 + (Math.floor(turn / 3) % 2) };
+  const third = Math.floor(turn / 3);
+  return {
+    ...params,
+    ...{ bk: K, stages: 2, pack: third % 4, prefetch: [1, 2, 4][third % 3] },
+    ...{ ways: 1 + (Math.floor(third / 2) % 2), stagger: 8 * (third % 2) },
+  };
 }
 
 /** Runs problems with the parameters of the first; what is wrong with any of them. */
