@@ -23,8 +23,8 @@ import { type FrameOptions, frame, tileOf, tilesOf } from '../wgsl/frame.ts';
 import { BLOCK, type RegisterTile, registerTileMain, threadsOf } from '../wgsl/register-loop.ts';
 import { carries, type Panel, packedPanel, panel, panelBytes, type Side } from '../wgsl/register-panels.ts';
 import { widthStored } from '../wgsl/store.ts';
-import { liesAlongK, widest, words } from '../wgsl/words.ts';
-import { estimateMs, quickestFirst } from './cost.ts';
+import { inFours, liesAlongK, widest, words } from '../wgsl/words.ts';
+import { estimateMs, GATHERED, quickestFirst } from './cost.ts';
 import type { Kernel, Params } from './kernel.ts';
 import { needsF16, plainArithmetic } from './needs.ts';
 import { pack } from './pack.ts';
@@ -59,11 +59,8 @@ const SHORT = 0.95;
 /** The same where elements are converted in every tile that they go into. */
 const CONVERTED = 0.91;
 
-/** The same where words are gathered from single elements; a guess from the instructions that they take. */
-const GATHERED = 0.85;
-
 /** Rows and columns from which on packing is little beside the product. */
-const LARGE = 1024;
+const LARGE = 512;
 
 /** K in whose time a tile, or a slice of one, is begun and its sums are stored. */
 const START_AND_END = 32;
@@ -153,15 +150,11 @@ function tilesFor(problem: Problem, { software }: Profile) {
   );
 }
 
-/** Whether the rows of both operands consist of words of four elements. */
-const inWholeWords = (problem: Problem): boolean =>
-  widest(problem, 'A', WORD) === WORD && widest(problem, 'B', WORD) === WORD;
-
 /** Share of the speed that is left for operands that are not packed. */
 function asTheyLie(problem: Problem): number {
   const { a, b } = problem;
   const converted = a.type !== 'f32' || b.type !== 'f32';
-  return (converted ? CONVERTED : 1) * (inWholeWords(problem) ? 1 : GATHERED);
+  return (converted ? CONVERTED : 1) * (inFours(problem) ? 1 : GATHERED);
 }
 
 /** Bytes that packing reads and writes; one copy serves a batch that shares an operand. */

@@ -46,7 +46,7 @@ const TILES = [
   { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 2, pack: 2, efficiency: 0.62 },
   { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 2, pack: 1, efficiency: 0.86 },
   { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, pack: 2, efficiency: 0.5 },
-  { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, pack: 1, efficiency: 0.6 },
+  { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, pack: 1, efficiency: 0.7 },
   { bm: 128, bn: 64, bk: 16, sm: 64, sn: 32, stages: 1, prefetch: 1, pack: 1, efficiency: 0.69 },
   { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 1, prefetch: 0, pack: 1, efficiency: 0.55 },
   { bm: 32, bn: 32, bk: 16, sm: 16, sn: 16, stages: 1, prefetch: 0, pack: 1, efficiency: 0.15 },

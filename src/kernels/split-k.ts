@@ -23,7 +23,8 @@ import {
 import { frame, tileOf, tilesOf } from '../wgsl/frame.ts';
 import { type WidthC, widthStored } from '../wgsl/store.ts';
 import { lines } from '../wgsl/unroll.ts';
-import { estimateMs, quickestFirst } from './cost.ts';
+import { inFours } from '../wgsl/words.ts';
+import { estimateMs, GATHERED, quickestFirst } from './cost.ts';
 import type { Kernel, Params } from './kernel.ts';
 import { needsF16, plainArithmetic } from './needs.ts';
 import { partialBytes, reducePass } from './reduce.ts';
@@ -83,7 +84,7 @@ export const splitK: Kernel = {
     return estimateMs({
       operations: 2 * tiles * bm * bn * (k + (START_AND_END + ADDING * tile.ways) * slices),
       unit: 'fma',
-      efficiency,
+      efficiency: efficiency * (inFours(problem) ? 1 : GATHERED),
       bytes: 0.5 * tiles * tileBytes + batch * m * n * BYTES[c.type],
       prepared: sliceBytes(problem, slices),
       steps: ceilDiv(k, stepOf(tile) * slices),

@@ -175,6 +175,7 @@ export const subgroupMatrix: Kernel = {
 const TILES = [
   { bm: 128, bn: 128, bk: 16, sm: 64, sn: 64, stages: 2, prefetch: 2, pack: 2, ways: 1, efficiency: 0.86 },
   { bm: 128, bn: 128, bk: 16, sm: 64, sn: 64, stages: 2, prefetch: 2, pack: 1, ways: 1, efficiency: 0.86 },
+  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 64, stages: 2, prefetch: 2, pack: 0, ways: 1, efficiency: 0.74 },
   { bm: 64, bn: 128, bk: 16, sm: 32, sn: 64, stages: 2, prefetch: 2, pack: 0, ways: 1, efficiency: 0.66 },
   { bm: 64, bn: 128, bk: 16, sm: 32, sn: 64, stages: 2, prefetch: 2, pack: 0, ways: 2, efficiency: 0.5 },
   { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, pack: 0, ways: 1, efficiency: 0.4 },

@@ -28,6 +28,10 @@ export function widest(problem: Problem, name: 'A' | 'B', most: Width): Width {
   return widths.find(width => width <= most && vectorizes(operand, length, width)) ?? 1;
 }
 
+/** Whether rows of both operands consist of words of four elements. */
+export const inFours = (problem: Problem): boolean =>
+  widest(problem, 'A', 4) === 4 && widest(problem, 'B', 4) === 4;
+
 /**
  * @param width what the frame was given as vectorA or vectorB; words lie along the stored rows then. With 1, a word is
  *   gathered from 4 elements along `along`.

@@ -115,6 +115,11 @@ const OWN_SIZES: Readonly<Record<string, readonly Sizes[]>> = {
 
 /** Parameters that rows of the covering set take turns with, of kernels whose first ones for small problems leave out some of their code. */
 const OWN_PARAMS: Readonly<Record<string, readonly Params[]>> = {
+  'register-tile': [
+    {},
+    { bm: 64, bn: 64, bk: 16, tm: 8, tn: 8, pack: 0 },
+    { bm: 32, bn: 64, bk: 8, tm: 8, tn: 8, pack: 1 },
+  ],
   'split-k': [
     {},
     { bm: 32, bn: 64, bk: 16, tm: 4, tn: 8, ways: 2 },
@@ -257,7 +262,8 @@ for (const [place, kernel] of KERNELS.entries()) {
           ),
         );
         if (!serves(kernel, problems[0])) return;
-        const own = OWN_PARAMS[kernel.name] ?? [{}];
+        // register-tile doesn't pack integers.
+        const own = (OWN_PARAMS[kernel.name] ?? [{}]).filter(({ pack }) => !pack || !isInteger(type));
         const params = { ...paramsFor(kernel, problems[0]), ...own[Math.floor(turn / 2) % own.length] };
         // Every other row of a kernel that can cut K into slices does so, and every third of one that can be a pipeline is one.
         const cut = 'slices' in params && turn % 2 === 0 ? { ...params, slices: 3 } : params;

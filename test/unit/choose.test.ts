@@ -104,8 +104,8 @@ test('which kernel is chosen', () => {
   );
   expect(table.join('\n')).toMatchInlineSnapshot(`
     "one cell → gemv: all
-    f32 64 → plain: plain, phone, mali, adreno, intel, intel-range, nvidia, nvidia-16k, amd-32, amd-64, swiftshader, lavapipe-25, lavapipe-26, huge; subgroup-matrix: apple
-    f32 1024 → register-tile: plain, phone, mali, adreno, intel-range, amd-32, amd-64, swiftshader, lavapipe-25, lavapipe-26; split-f32: intel, nvidia, nvidia-16k, huge; subgroup-matrix: apple
+    f32 64 → split-k: all
+    f32 1024 → register-tile: plain, phone, mali, adreno, intel-range, nvidia-16k, amd-32, amd-64, swiftshader, lavapipe-25, lavapipe-26; split-f32: intel, nvidia, huge; subgroup-matrix: apple
     f32 4096 → register-tile: plain, phone, mali, adreno, intel-range, amd-32, amd-64, swiftshader, lavapipe-25; split-f32: intel, nvidia, nvidia-16k, lavapipe-26, huge; subgroup-matrix: apple
     f32 4096 strict → register-tile: plain, phone, mali, adreno, intel, intel-range, nvidia, nvidia-16k, amd-32, amd-64, swiftshader, lavapipe-25, lavapipe-26, huge; subgroup-matrix: apple
     f32 4096 narrowed → register-tile: plain, phone, mali, adreno, intel-range, amd-32, swiftshader, lavapipe-25; subgroup-matrix: intel, apple, nvidia, nvidia-16k, amd-64, lavapipe-26, huge
@@ -122,8 +122,8 @@ test('which kernel is chosen', () => {
     f16 1024 → none: plain, phone, swiftshader; register-tile: mali, adreno, intel-range, amd-32, lavapipe-25; subgroup-matrix: intel, apple, nvidia, nvidia-16k, amd-64, lavapipe-26, huge
     f16 to f32, gelu → none: plain, phone, swiftshader; register-tile: mali, adreno, intel-range, amd-32, lavapipe-25; subgroup-matrix: intel, apple, nvidia, nvidia-16k, amd-64, lavapipe-26, huge
     i8 1024 → register-tile: plain, mali, intel-range, apple, amd-64, swiftshader, lavapipe-25; dot-i8: phone, adreno, amd-32; subgroup-matrix: intel, nvidia, nvidia-16k, lavapipe-26, huge
-    u8 odd → plain: plain, phone, mali, adreno, intel, intel-range, apple, amd-32, amd-64, swiftshader, lavapipe-25, lavapipe-26; subgroup-matrix: nvidia, nvidia-16k, huge
-    f16 times f32 → none: plain, phone, swiftshader; split-k: mali, adreno, intel, intel-range, nvidia, nvidia-16k, amd-32, amd-64, lavapipe-25, lavapipe-26, huge; subgroup-matrix: apple"
+    u8 odd → split-k: plain, phone, mali, adreno, intel, intel-range, apple, amd-32, amd-64, swiftshader, lavapipe-25, lavapipe-26; subgroup-matrix: nvidia, nvidia-16k, huge
+    f16 times f32 → none: plain, phone, swiftshader; split-k: mali, adreno, intel, intel-range, apple, nvidia, nvidia-16k, amd-32, amd-64, lavapipe-25, lavapipe-26, huge"
   `);
 });
 

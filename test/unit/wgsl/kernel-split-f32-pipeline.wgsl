@@ -200,11 +200,16 @@ fn main(
   var total1_1_1 = vec4<Sum>();
   let first = tile.slice * STEPS;
   var now: u32;
-  now = first + min(0, STEPS - 1);
+  now = first + STEPS - 2;
   var wordA0_0_0 = a[blockA0 + now * 128];
   var wordB0_0_0 = select(Word(), b[fromB + now * 2048], now * BK + rowB < params.k);
   var wordA0_1_0 = a[blockA1 + now * 128];
   var wordB0_1_0 = select(Word(), b[fromB + 1 + now * 2048], now * BK + rowB < params.k);
+  now = first + STEPS - 1;
+  var wordA0_0_1 = a[blockA0 + now * 128];
+  var wordB0_0_1 = select(Word(), b[fromB + now * 2048], now * BK + rowB < params.k);
+  var wordA0_1_1 = a[blockA1 + now * 128];
+  var wordB0_1_1 = select(Word(), b[fromB + 1 + now * 2048], now * BK + rowB < params.k);
   {
     memory0[(line) / 32][(line) % 32 * 3 + atK] = wordA0_0_0;
     let wordB0 = splitWords(wordB0_0_0, wordB0_1_0, scaleB0, scaleB1);
@@ -212,28 +217,23 @@ fn main(
     memory0[(line) / 32 + 2][(line) % 32 * 3 + atK] = wordA0_1_0;
     memory0[columnB + 6][toB] = wordB0.low;
   }
-  now = first + min(1, STEPS - 1);
-  wordA0_0_0 = a[blockA0 + now * 128];
-  wordB0_0_0 = select(Word(), b[fromB + now * 2048], now * BK + rowB < params.k);
-  wordA0_1_0 = a[blockA1 + now * 128];
-  wordB0_1_0 = select(Word(), b[fromB + 1 + now * 2048], now * BK + rowB < params.k);
   {
-    memory1[(line) / 32][(line) % 32 * 3 + atK] = wordA0_0_0;
-    let wordB0 = splitWords(wordB0_0_0, wordB0_1_0, scaleB0, scaleB1);
+    memory1[(line) / 32][(line) % 32 * 3 + atK] = wordA0_0_1;
+    let wordB0 = splitWords(wordB0_0_1, wordB0_1_1, scaleB0, scaleB1);
     memory1[columnB + 4][toB] = wordB0.high;
-    memory1[(line) / 32 + 2][(line) % 32 * 3 + atK] = wordA0_1_0;
+    memory1[(line) / 32 + 2][(line) % 32 * 3 + atK] = wordA0_1_1;
     memory1[columnB + 6][toB] = wordB0.low;
   }
-  now = first + min(2, STEPS - 1);
+  now = first + 0;
   wordA0_0_0 = a[blockA0 + now * 128];
   wordB0_0_0 = select(Word(), b[fromB + now * 2048], now * BK + rowB < params.k);
   wordA0_1_0 = a[blockA1 + now * 128];
   wordB0_1_0 = select(Word(), b[fromB + 1 + now * 2048], now * BK + rowB < params.k);
-  now = first + min(3, STEPS - 1);
-  var wordA0_0_1 = a[blockA0 + now * 128];
-  var wordB0_0_1 = select(Word(), b[fromB + now * 2048], now * BK + rowB < params.k);
-  var wordA0_1_1 = a[blockA1 + now * 128];
-  var wordB0_1_1 = select(Word(), b[fromB + 1 + now * 2048], now * BK + rowB < params.k);
+  now = first + 1;
+  wordA0_0_1 = a[blockA0 + now * 128];
+  wordB0_0_1 = select(Word(), b[fromB + now * 2048], now * BK + rowB < params.k);
+  wordA0_1_1 = a[blockA1 + now * 128];
+  wordB0_1_1 = select(Word(), b[fromB + 1 + now * 2048], now * BK + rowB < params.k);
   workgroupBarrier();
   var evenA00: Left;
   var evenA10: Left;
@@ -261,9 +261,9 @@ fn main(
   var oddB11: Right;
   workgroupBarrier();
   for (var flush = 0u; flush < FLUSHES; flush++) {
-    for (var pair = 0u; pair < 3; pair++) {
-      let step = flush * 6 + pair * 2;
-      // The even step; the next into matrices, the one after it into workgroup memory.
+    for (var turn = 0u; turn < 3; turn++) {
+      let step = flush * 6 + turn * 2;
+      // Step 0; the next into matrices, the one after it into workgroup memory. Past the end the last is fetched, and not used.
       sum0_0 = subgroupMatrixMultiplyAccumulate(evenA00, evenB01, sum0_0);
       sum0_1 = subgroupMatrixMultiplyAccumulate(evenA00, evenB11, sum0_1);
       sum1_0 = subgroupMatrixMultiplyAccumulate(evenA10, evenB01, sum1_0);
@@ -291,13 +291,13 @@ fn main(
         memory0[(line) / 32 + 2][(line) % 32 * 3 + atK] = wordA0_1_0;
         memory0[columnB + 6][toB] = wordB0.low;
       }
-      now = first + min(step + 4, STEPS - 1);
+      now = first + min(step + 2, STEPS - 1);
       wordA0_0_0 = a[blockA0 + now * 128];
       wordB0_0_0 = select(Word(), b[fromB + now * 2048], now * BK + rowB < params.k);
       wordA0_1_0 = a[blockA1 + now * 128];
       wordB0_1_0 = select(Word(), b[fromB + 1 + now * 2048], now * BK + rowB < params.k);
       workgroupBarrier();
-      // The odd step; the next into matrices, the one after it into workgroup memory.
+      // Step 1; the next into matrices, the one after it into workgroup memory. Past the end the last is fetched, and not used.
       sum0_0 = subgroupMatrixMultiplyAccumulate(oddA00, oddB01, sum0_0);
       sum0_1 = subgroupMatrixMultiplyAccumulate(oddA00, oddB11, sum0_1);
       sum1_0 = subgroupMatrixMultiplyAccumulate(oddA10, oddB01, sum1_0);
@@ -325,7 +325,7 @@ fn main(
         memory1[(line) / 32 + 2][(line) % 32 * 3 + atK] = wordA0_1_1;
         memory1[columnB + 6][toB] = wordB0.low;
       }
-      now = first + min(step + 5, STEPS - 1);
+      now = first + min(step + 3, STEPS - 1);
       wordA0_0_1 = a[blockA0 + now * 128];
       wordB0_0_1 = select(Word(), b[fromB + now * 2048], now * BK + rowB < params.k);
       wordA0_1_1 = a[blockA1 + now * 128];
@@ -356,8 +356,8 @@ fn main(
   }
 
   // The results, through the first buffer.
-  let row = tile.row + subgroup / 2 * 32;
-  let col = tile.col + subgroup % 2 * 32;
+  let firstRow = tile.row + subgroup / 2 * 32;
+  let firstCol = tile.col + subgroup % 2 * 32;
   putTotal(slot, lane, total0_0_0);
   putTotal(slot, lane + 32, total0_0_1);
   putTotal(slot, lane + 64, total0_1_0);
@@ -366,8 +366,9 @@ fn main(
   for (var v = 0u; v < 4; v++) {
     let i = lane + v * 32;
     let matrix = i / 64;
-    let at = i % 64;
-    storeScaled(tile.batch, row + matrix / 2 * 16 + at / 4, col + matrix % 2 * 16 + at % 4 * 4, staged(slot, i));
+    let row = firstRow + matrix / 2 * 16 + i % 64 / 4;
+    let col = firstCol + matrix % 2 * 16 + i % 4 * 4;
+    storeScaled(tile.batch, row, col, staged(slot, i));
   }
   workgroupBarrier();
   putTotal(slot, lane, total1_0_0);
@@ -378,7 +379,8 @@ fn main(
   for (var v = 0u; v < 4; v++) {
     let i = lane + v * 32;
     let matrix = i / 64 + 2;
-    let at = i % 64;
-    storeScaled(tile.batch, row + matrix / 2 * 16 + at / 4, col + matrix % 2 * 16 + at % 4 * 4, staged(slot, i));
+    let row = firstRow + matrix / 2 * 16 + i % 64 / 4;
+    let col = firstCol + matrix % 2 * 16 + i % 4 * 4;
+    storeScaled(tile.batch, row, col, staged(slot, i));
   }
 }
