@@ -4,10 +4,8 @@
  * A 4×4 block reads eight numbers from workgroup memory for 16 multiply-adds, and a GPU can multiply several times
  * faster than it reads. A block of 8×16 reads 24 for 128. That needs 128 registers for the sums alone, so fewer threads
  * fit on the GPU to hide each other's waiting for memory: instead, each thread fetches its part of the next tiles
- * into registers before it multiplies the present ones, and the wait passes while it works. For large products A and B
- * are packed first, in the order in which the tiles take them, so that the way in is nothing but loads and stores of
- * vec4s; for others A is turned 4×4 in registers on its way. Packing is part of the rung's time, since every product
- * pays for it.
+ * into registers before it multiplies the present ones, and the wait passes while it works; and it reads the numbers of
+ * the next k from workgroup memory before it multiplies those of this one. A is turned 4×4 in registers on its way in.
  *
  * From here on the rungs are the library's own kernels: ../kernels/register-tile.ts has the mapping and the WGSL. A
  * device with little room, and a small product, get smaller tiles.

@@ -77,7 +77,7 @@ export const WORDS: Readonly<Record<string, Words>> = {
   'tensor-f16': {
     does: 'Matrix units with enough to do: up to 64×64 cells a subgroup. A and B are half floats, the sums are f32.',
     gains:
-      'Eight small matrices are loaded for 16 products. Operands are packed first in the order in which they are fetched, and move in words of 16 bytes.',
+      'Eight small matrices are loaded for 16 products. Operands move in words of 16 bytes; A, whose rows would be fetched in small pieces, is packed first where that pays.',
     lacks: 'Half floats hold 11 bits of a number, an f32 holds 24: the inputs must bear that.',
   },
   'split-f32': {
