@@ -78,7 +78,9 @@ function noting(pass: Pass, arrays: Arrays, most: number): Pass {
   let { wgsl } = pass;
   for (const [name, { line, memory }] of Object.entries(arrays)) {
     const sites = { read: siteOf(arrays, name, 'read'), write: siteOf(arrays, name, 'write') };
-    const note = (text: string) => noteMatrices(noteIndices(text, name, line, sites), name, line, sites);
+    const declared = stridesOf(wgsl, name);
+    const strides = declared.length > 2 ? declared : [line, 1];
+    const note = (text: string) => noteMatrices(noteIndices(text, name, strides, sites), name, line, sites);
     wgsl = memory === 'workgroup' ? withinLoop(wgsl, note) : note(wgsl);
   }
   const registers = siteOf(arrays, 'registers', 'read');
@@ -114,11 +116,11 @@ function withinLoop(wgsl: string, change: (text: string) => string): string {
   return wgsl.slice(0, main) + change(wgsl.slice(main, last)) + wgsl.slice(last);
 }
 
-/** `name[e]`, or `name[e][f]` in an array of arrays of `line`. */
+/** `name[e]`, or `name[e][f]` and so on, where each index steps over so many elements. */
 function noteIndices(
   wgsl: string,
   name: string,
-  line: number,
+  strides: readonly number[],
   sites: { readonly read: number; readonly write: number },
 ): string {
   const begin = new RegExp(`(?<![\\w.&])${name}\\[`, 'g');
@@ -126,23 +128,53 @@ function noteIndices(
   let rest = 0;
   for (const match of wgsl.matchAll(begin)) {
     if (match.index < rest) continue;
-    let end = closing(wgsl, match.index + name.length);
-    const first = wgsl.slice(match.index + match[0].length, end);
-    let second: string | undefined;
-    if (wgsl[end + 1] === '[') {
-      const close = closing(wgsl, end + 1);
-      second = wgsl.slice(end + 2, close);
-      end = close;
-    }
-    const site = / *=[^=]/y.test(wgsl.slice(end + 1)) ? sites.write : sites.read;
+    const { indices, text, end } = chain(wgsl, match.index + name.length, strides.length);
+    const site = / *=[^=]/y.test(wgsl.slice(end)) ? sites.write : sites.read;
+    const flat = indices.map((index, i) => (strides[i] === 1 ? index : `(${index}) * ${strides[i]}`));
     done += wgsl.slice(rest, match.index);
     done +=
-      second === undefined
-        ? `${name}[note(${site}, ${first})]`
-        : `${name}[note(${site}, (${first}) * ${line} + ${second}) / ${line}][${second}]`;
-    rest = end + 1;
+      indices.length === 1
+        ? `${name}[note(${site}, ${indices[0]})]`
+        : `${name}[note(${site}, ${flat.join(' + ')}) / ${strides[0]}]${text}`;
+    rest = end;
   }
   return done + wgsl.slice(rest);
+}
+
+/** Indices from the bracket at `open` on, up to `most` of them; the text behind the first, and where it ends. */
+function chain(wgsl: string, open: number, most: number) {
+  const indices: string[] = [];
+  let [second, end] = [open, open];
+  while (indices.length < most) {
+    const bracket = wgsl.startsWith('.at[', end) ? end + '.at'.length : end;
+    if (wgsl[bracket] !== '[') break;
+    const close = closing(wgsl, bracket);
+    indices.push(wgsl.slice(bracket + 1, close));
+    end = close + 1;
+    if (indices.length === 1) second = end;
+  }
+  return { indices, text: wgsl.slice(second, end), end };
+}
+
+/** What each index of an array in workgroup memory steps over, in its innermost elements. */
+function stridesOf(wgsl: string, name: string): number[] {
+  let type = new RegExp(`var<workgroup> ${name}: (.*);`).exec(wgsl)?.[1] ?? '';
+  const strides: number[] = [];
+  for (;;) {
+    // A structure's array comes first, its padding behind it.
+    const members = new RegExp(`struct ${type} \\{ at: (.*), padding: .* \\}`).exec(wgsl);
+    const element = /^array<(.*), \d+>$/.exec(members ? members[1] : type)?.[1];
+    if (element === undefined) return strides;
+    strides.push(sizeOf(wgsl, element));
+    type = element;
+  }
+}
+
+function sizeOf(wgsl: string, type: string): number {
+  const [, element, count] = /^array<(.*), (\d+)>$/.exec(type) ?? [];
+  if (element !== undefined) return Number(count) * sizeOf(wgsl, element);
+  const [, at, padding] = new RegExp(`struct ${type} \\{ at: (.*), padding: (.*) \\}`).exec(wgsl) ?? [];
+  return at === undefined ? 1 : sizeOf(wgsl, at) + sizeOf(wgsl, padding);
 }
 
 /** Loads and stores of whole matrices: the index at which they begin. */

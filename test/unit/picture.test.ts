@@ -11,7 +11,7 @@ import { exampleProfile } from '../../src/page/picture/model/example.ts';
 import { chosenFor } from '../../src/page/picture/model/kernels.ts';
 import { hasMapping, mappingOf, pictureShape } from '../../src/page/picture/model/mappings.ts';
 import { compareRungs } from '../../src/page/picture/model/summary.ts';
-import { trace } from '../../src/page/picture/model/trace.ts';
+import { type Trace, trace } from '../../src/page/picture/model/trace.ts';
 import { describeStep } from '../../src/page/picture/model/words.ts';
 import { normalize } from '../../src/problem.ts';
 import type { Profile } from '../../src/profile.ts';
@@ -83,8 +83,9 @@ describe('pipelines of two buffers', () => {
     const problem = normalize({ m: 4096, n: 4096, k: 4096, type, cType: 'f32' });
     const kernel = rung === '10' ? subgroupMatrix : splitF32;
     return kernel.space!(problem, profile).filter(
-      // Rung 11 is drawn as it runs where it pays to pack B.
-      ({ stages, slices, pack }) => stages === 2 && slices === 1 && (rung === '10' || pack === 1),
+      // Ways are not drawn, and rung 11 is as it runs where it pays to pack B.
+      ({ stages, slices, ways = 1, pack }) =>
+        stages === 2 && slices === 1 && ways === 1 && (rung === '10' || pack === 1),
     );
   };
 
@@ -101,28 +102,77 @@ describe('pipelines of two buffers', () => {
     }
   });
 
-  const tracedOf = (rung: string, prefetch: number) => {
-    const params = pipelinesOf(rung, NVIDIA).find(it => it.prefetch === prefetch)!;
-    const shape = { m: 128, n: 128, k: 6 * params.bk };
+  test('ways of K are not drawn', () => {
+    const [params] = pipelinesOf('10', NVIDIA);
+    const shape = { m: 128, n: 128, k: 8 * params.bk };
+    const chosen = chosenFor('10', shape, NVIDIA, { ...params, ways: 2 });
+    expect(() => mappingOf('10', shape, NVIDIA, chosen)).toThrow(RangeError);
+  });
+
+  test.each([
+    ['A and B packed', 1],
+    ['A and B as they lie', 0],
+  ])('four steps early, %s', (_, pack) => {
+    const known = pipelinesOf('10', NVIDIA).find(it => it.pack === pack)!;
+    const params: Params = { ...known, prefetch: 4 };
+    expectProduct(findRungs('10')[0], NVIDIA, { m: 128, n: 256, k: 8 * params.bk }, params);
+  });
+
+  const tracedOf = (rung: string, sizes: Params) => {
+    const known = pipelinesOf(rung, NVIDIA).find(({ pack, sm }) => {
+      const asked = { pack, sm, ...sizes };
+      return pack === asked.pack && sm === asked.sm;
+    })!;
+    const params: Params = { ...known, ...sizes };
+    const shape = { m: 128, n: 128, k: 8 * params.bk };
     const mapping = mappingOf(rung, shape, NVIDIA, chosenFor(rung, shape, NVIDIA, params));
     return { traced: trace(mapping, shape), bk: params.bk };
   };
 
-  test.each([
-    [1, 'F0 S0 F1 S1 F2 L0 M0 L1 S2 F3 M1 L2 S3 F4 M2 L3 S4 F5 M3 L4 S5 M4 L5 M5'],
-    [2, 'F0 S0 F1 S1 F2 F3 L0 M0 L1 S2 F4 M1 L2 S3 F5 M2 L3 S4 M3 L4 S5 M4 L5 M5'],
-  ])('fetch %s early, stage, load and multiply', (prefetch, order) => {
-    const { traced, bk } = tracedOf('11', prefetch);
+  test.each<[rung: string, what: string, sizes: Params, order: string]>([
+    [
+      '11',
+      'a step early',
+      { prefetch: 1 },
+      'F6 S6 F7 S7 F0 L6 M6 L7 S0 F1 M7 L0 S1 F2 M0 L1 S2 F3 M1 L2 S3 F4 M2 L3 S4 F5 M3 L4 S5 M4 L5 M5',
+    ],
+    [
+      '11',
+      'two steps early',
+      { prefetch: 2 },
+      'F6 F7 S6 S7 F0 F1 L6 M6 L7 S0 F2 M7 L0 S1 F3 M0 L1 S2 F4 M1 L2 S3 F5 M2 L3 S4 M3 L4 S5 M4 L5 M5',
+    ],
+    [
+      '11',
+      'four steps early',
+      { prefetch: 4 },
+      'F6 F7 S6 S7 F0 F1 F2 F3 L6 M6 L7 S0 F4 M7 L0 S1 F5 M0 L1 S2 M1 L2 S3 M2 L3 S4 M3 L4 S5 M4 L5 M5',
+    ],
+    [
+      '10',
+      'two steps early, A in rows four at a time',
+      { prefetch: 2, pack: 0, sm: 32 },
+      'F4-7 F6 F7 S6 S7 F0-3 F0 F1 L6 M6 L7 S0 F2 M7 L0 S1 F3 M0 L1 S2 F4 M1 L2 S3 F5 F4-7 M2 L3 S4 M3 L4 S5 M4 L5 M5',
+    ],
+  ])('rung %s: fetch %s, stage, load and multiply', (rung, _, sizes, order) => {
+    const { traced, bk } = tracedOf(rung, sizes);
     const seen = traced.steps
       .filter(({ kind }) => kind !== 'store')
-      .map(({ kind, from }) => `${kind[0].toUpperCase()}${from / bk}`);
+      .map(({ kind, from, to }) => {
+        const steps = [from / bk, ...(to - from > bk ? [to / bk - 1] : [])];
+        return `${kind[0].toUpperCase()}${steps.join('-')}`;
+      });
     expect(seen.filter((step, i) => step !== seen[i - 1]).join(' ')).toBe(order);
   });
 
+  const wordsOf = (traced: Trace, kind: string, from: number, to = from + 16) => {
+    const step = traced.steps.find(it => it.kind === kind && it.from === from && it.to === to)!;
+    return describeStep(traced, step, 'subgroup', 0);
+  };
+
   test('in words', () => {
-    const { traced } = tracedOf('11', 2);
-    const words = (kind: string, from: number) =>
-      describeStep(traced, traced.steps.find(it => it.kind === kind && it.from === from)!, 'subgroup', 0);
+    const { traced } = tracedOf('11', { prefetch: 2 });
+    const words = (kind: string, from: number) => wordsOf(traced, kind, from);
     expect([...words('stage', 16), ...words('load', 16), ...words('multiply', 16)]).toMatchInlineSnapshot(`
       [
         "What was fetched for k = 16 to 31 goes into workgroup memory.",
@@ -137,8 +187,21 @@ describe('pipelines of two buffers', () => {
     `);
   });
 
+  test('in words: rows of A come whole lines of the cache at a time', () => {
+    const { traced } = tracedOf('10', { prefetch: 2, pack: 0, sm: 32 });
+    expect([...wordsOf(traced, 'fetch', 0, 64), ...wordsOf(traced, 'stage', 0)]).toMatchInlineSnapshot(`
+      [
+        "Fetch for k = 0 to 63 into workgroup memory.",
+        "32 lanes read 32 vectors of 8 of A in 4 rows side by side. Coalesced: 16 sectors of 32 bytes, all of it used. A number has 2 bytes here.",
+        "What was fetched for k = 0 to 15 goes into workgroup memory.",
+        "Written in memory0 (no bank conflict): each number of A will be used 128 times from there.",
+        "Written in memory0 (no bank conflict): each number of B will be used 64 times from there.",
+      ]
+    `);
+  });
+
   test('a buffer is drawn in its sections, side by side', () => {
-    const { traced } = tracedOf('11', 2);
+    const { traced } = tracedOf('11', { prefetch: 2 });
     const load = traced.steps.find(({ kind }) => kind === 'load')!;
     const view = { scope: 'subgroup', subgroup: 0 } as const;
     const sheets = sheetsOf(traced.mapping.arrays.memory0, touchedPlaces(traced, load, 'memory0', view));
@@ -233,11 +296,11 @@ describe('what memory does', () => {
     `);
   });
 
-  test('rung 9: packed operands are fetched as they lie', () => {
+  test('rung 9: four lanes read a row of a step of A', () => {
     expect(step('9', 'fetch').words).toMatchInlineSnapshot(`
       [
         "Fetch for k = 0 to 15 into workgroup memory.",
-        "32 lanes read 32 vectors of 4 of packed A side by side. Coalesced: 16 sectors of 32 bytes, all of it used.",
+        "32 lanes read 32 vectors of 4 of A in 8 rows side by side. Coalesced: 16 sectors of 32 bytes, all of it used.",
       ]
     `);
   });

@@ -54,7 +54,10 @@ function paramsFor(rung: string, profile: Profile): Params | null {
   if (!found) return null;
   const { kernel } = found;
   const large = problemOf(found, LARGE);
-  const candidates = kernel.candidates(large, profile);
+  // A rung cuts K into no slices (ladder/from-kernel.ts), and ways are not drawn: few devices take them for a large product.
+  const candidates = kernel
+    .candidates(large, profile)
+    .filter(({ slices = 1, ways = 1 }) => slices === 1 && ways === 1);
   return (
     candidates.find(params => brokenLimit(kernel.build(large, profile, params), profile) === null) ??
     candidates[candidates.length - 1]

@@ -41,11 +41,22 @@ export function placesInTwo(shape: Shape, tile: MatrixTile, t: Thread): Places {
   return { a: placesA(shape, tile, t, inA), b: placesB(shape, tile, t, inB) };
 }
 
+/** A thread's words of a pipeline. */
+export interface PipelinePlaces {
+  /** Words that come step by step. */
+  readonly ofStep: Places;
+  /** Words of A that come for a round of steps at once: all of a thread's are of the same step of it. */
+  readonly ofRound: { readonly places: readonly Place[]; readonly step: number };
+}
+
 /** Of wgsl/matrix-pipeline.ts, where slices of B follow those of A. */
-export function placesInOne(shape: Shape, tile: MatrixTile, t: Thread): Places {
+export function placesInOne(shape: Shape, tile: MatrixTile, t: Thread): PipelinePlaces {
   const { lines, slice, slicesA } = pipelineLayout(tile);
   const inA = { lines, slice, first: 0 };
-  return { a: placesA(shape, tile, t, inA), b: placesB(shape, tile, t, { ...inA, first: slicesA }) };
+  const b = placesB(shape, tile, t, { ...inA, first: slicesA });
+  return tile.a.kind === 'rows'
+    ? { ofStep: { a: [], b }, ofRound: placesOfRound(tile, tile.a, t, inA) }
+    : { ofStep: { a: placesA(shape, tile, t, inA), b }, ofRound: { places: [], step: 0 } };
 }
 
 /** The cells of a step's words, as a thread has fetched them, for each part of the operands. */
@@ -64,6 +75,25 @@ export function fetchWords(t: Thread, tile: MatrixTile, places: Places, now: num
       return t.read(array, from(part, now));
     });
   return Array.from({ length: parts }, (_, part) => ({ a: read('a', part), b: read('b', part) }));
+}
+
+/**
+ * Fetches a round's words of A, each in a step of the picture.
+ *
+ * @param first step of the round
+ * @param of the step that it is taken to be, where it lies past the end of K
+ */
+export function fetchRound(
+  t: Thread,
+  { bk, together }: MatrixTile,
+  places: readonly Place[],
+  first: number,
+  of = first,
+): Int32Array[] {
+  return places.map(({ from }) => {
+    t.step('fetch', of * bk, (of + together) * bk);
+    return t.read('a', from(0, first));
+  });
 }
 
 function placesA(shape: Shape, tile: MatrixTile, t: Thread, slices: Slices): Place[] {
@@ -89,6 +119,35 @@ function placesB(shape: Shape, tile: MatrixTile, t: Thread, slices: Slices): Pla
       to: part => (part * (bn / sn) + slice) * slices.slice + row * strideB + (at % wordsOfSlice),
     };
   });
+}
+
+/**
+ * Of A in rows: neighbouring threads take neighbouring words of a round, of every so many-th line; of eight rows of threads, the
+ * first four take the even lines.
+ */
+function placesOfRound(
+  tile: MatrixTile,
+  { ld }: Source & { readonly kind: 'rows' },
+  t: Thread,
+  { lines, slice }: Slices,
+): PipelinePlaces['ofRound'] {
+  const { bm, bk, together } = tile;
+  const { word, strideA } = layout(tile);
+  const words = bk / word;
+  const delta = threadsOf(tile) / (together * words);
+  const row = Math.floor(t.index / (together * words));
+  const first = delta % 8 === 0 ? Math.floor(row / 8) * 8 + (row % 4) * 2 + (Math.floor(row / 4) % 2) : row;
+  const at = t.index % (together * words);
+  return {
+    step: Math.floor(at / words),
+    places: Array.from({ length: bm / delta }, (_, i) => {
+      const line = first + i * delta;
+      return {
+        from: (_, step) => (t.tileRow * bm + line) * ld + step * words + at,
+        to: () => Math.floor(line / lines) * slice + (line % lines) * strideA + (at % words),
+      };
+    }),
+  };
 }
 
 interface Side extends Slices {

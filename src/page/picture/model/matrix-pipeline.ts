@@ -3,6 +3,7 @@
  * memory, at a flush and to C, is left out, and what is stored in C is not.
  */
 import type { Shape } from '../../../ladder/rung.ts';
+import { roundUp } from '../../../program.ts';
 import {
   layout,
   type MatrixTile,
@@ -11,19 +12,28 @@ import {
 } from '../../../wgsl/matrix-layout.ts';
 import { tile as memory } from './arrays.ts';
 import { inBands } from './bands.ts';
-import { type Fetched, fetchWords, placesInOne } from './matrix-fetch.ts';
+import { type Fetched, fetchRound, fetchWords, placesInOne } from './matrix-fetch.ts';
 import { counted, inputsOf, type Loaded, multiply, operandsOf, subgroupOf } from './matrix-parts.ts';
 import type { Mapping, MemoryArray, Thread } from './trace.ts';
 
-/** For a K of whole pairs of steps, to which flushes add none. */
+/**
+ * For a K of whole rounds of steps, to which flushes add none.
+ *
+ * @throws RangeError where K is cut into ways, or tiles begin at different places in it: neither is drawn
+ */
 export function matrixPipeline(shape: Shape, tile: MatrixTile): Mapping {
-  const { bm, bn, bk, sm, sn, lanes, config, parts, prefetch, width } = tile;
+  const { bm, bn, bk, sm, sn, lanes, config, parts, prefetch, together, ways, stagger, width } = tile;
+  if (ways > 1 || stagger > 0) throw new RangeError('pipelines of ways, or with a stagger, are not drawn');
   const { M, N, K } = config;
   const { lines, slice, slicesA, atOnce, quads } = pipelineLayout(tile);
   const { word, strideA, strideB } = layout(tile);
   const threads = threadsOf(tile);
   const steps = shape.k / bk;
   const [rowsOf, colsOf] = [sm / M, sn / N];
+  /** The last two steps of K are taken first. */
+  const stepAt = (turn: number) => (turn < 2 ? steps - 2 + turn : turn - 2);
+  /** What is done for a turn after the last is not used: the picture takes it to be past the end of K. */
+  const shownAt = (turn: number) => (turn < steps ? stepAt(turn) : turn);
   return {
     ...{ threads, side: threads, lanes, together: true, groupOf: inBands(shape, bm, bn) },
     products: parts === 2 ? 3 : 1,
@@ -32,40 +42,56 @@ export function matrixPipeline(shape: Shape, tile: MatrixTile): Mapping {
       memory0: { ...bufferOf(tile), label: 'first buffer, A and B' },
       memory1: { ...bufferOf(tile), label: 'second buffer, A and B' },
     },
-    tile: { m: bm, n: bn, k: 2 * bk },
-    // Two steps and two early ones are fetched before the loop: the last pair, within it.
-    depth: 6 * bk,
+    tile: { m: bm, n: bn, k: together * bk },
+    // Two steps and a round are fetched before the loop: some more, within it.
+    depth: roundUp(2 + together + 1, together) * bk,
     *main(t) {
-      const places = placesInOne(shape, tile, t);
-      const begin = (kind: 'load' | 'stage' | 'multiply', step: number) =>
-        t.step(kind, step * bk, (step + 1) * bk);
-      const fetch = (step: number) => fetchWords(t, tile, places, Math.min(step, steps - 1), step);
-      const put = (step: number, fetched: Fetched) => {
-        begin('stage', step);
+      const { ofStep, ofRound } = placesInOne(shape, tile, t);
+      const begin = (kind: 'load' | 'stage' | 'multiply', turn: number) =>
+        t.step(kind, shownAt(turn) * bk, (shownAt(turn) + 1) * bk);
+      const fetch = (turn: number) =>
+        fetchWords(t, tile, ofStep, Math.min(stepAt(turn), steps - 1), shownAt(turn));
+      const fetchNextRound = (turn: number) =>
+        fetchRound(t, tile, ofRound.places, Math.min(stepAt(turn), steps - together), shownAt(turn));
+      const put = (turn: number, fetched: Fetched, round: readonly Int32Array[]) => {
+        begin('stage', turn);
+        const buffer = `memory${turn % 2}`;
+        const mine = ofRound.step === stepAt(turn) % together;
+        for (const [i, { to }] of ofRound.places.entries())
+          t.write(buffer, mine ? to(0) : -1, mine ? round[i] : []);
         for (const part of counted(parts)) {
           for (const operand of ['a', 'b'] as const) {
-            for (const [i, { to }] of places[operand].entries())
-              t.write(`memory${step % 2}`, to(part), fetched[part][operand][i]);
+            for (const [i, { to }] of ofStep[operand].entries())
+              t.write(buffer, to(part), fetched[part][operand][i]);
           }
         }
       };
-      const load = (step: number) => {
-        begin('load', step);
-        return loadMatrices(t, `memory${step % 2}`);
+      const load = (turn: number) => {
+        begin('load', turn);
+        return loadMatrices(t, `memory${turn % 2}`);
       };
 
-      put(0, fetch(0));
-      put(1, fetch(1));
+      let round = fetchRound(t, tile, ofRound.places, steps - together);
+      if (prefetch > 1) {
+        const [first, second] = [fetch(0), fetch(1)];
+        put(0, first, round);
+        put(1, second, round);
+      } else {
+        put(0, fetch(0), round);
+        put(1, fetch(1), round);
+      }
+      round = fetchNextRound(2);
       const underway = counted(prefetch).map(early => fetch(2 + early));
       yield;
       let loaded = load(0);
       yield;
-      for (let step = 0; step < steps; step++) {
-        begin('multiply', step);
+      for (let turn = 0; turn < steps; turn++) {
+        begin('multiply', turn);
         multiply(t, tile, loaded);
-        loaded = load(step + 1);
-        put(step + 2, underway.shift()!);
-        underway.push(fetch(step + 2 + prefetch));
+        loaded = load(turn + 1);
+        put(turn + 2, underway.shift()!, round);
+        underway.push(fetch(turn + 2 + prefetch));
+        if ((turn + 1) % together === 0) round = fetchNextRound(turn + 3);
         yield;
       }
       store(t);
@@ -90,25 +116,25 @@ export function matrixPipeline(shape: Shape, tile: MatrixTile): Mapping {
     });
   }
 
-  /** As many matrices at a time as a subgroup has room to stage, in fours of cells. */
+  /** As many matrices at a time as a subgroup has room to stage, a cell or four of them by each lane. */
   function store(t: Thread): void {
     const { row, col } = subgroupOf(t, tile);
     const matrices = rowsOf * colsOf;
+    const units = (quads * 4) / width;
     for (let first = 0; first < matrices; first += atOnce) {
       t.step('store');
-      for (let v = 0; v < (Math.min(atOnce, matrices - first) * quads) / lanes; v++) {
+      for (let v = 0; v < (Math.min(atOnce, matrices - first) * units) / lanes; v++) {
         const i = t.lane + v * lanes;
-        const matrix = first + Math.floor(i / quads);
-        const cells = (i % quads) * 4;
+        const matrix = first + Math.floor(i / units);
+        const inMatrix = (i % units) * width;
         const cell =
-          (row + Math.floor(matrix / colsOf) * M + Math.floor(cells / N)) * shape.n +
-          (col + (matrix % colsOf) * N + (cells % N));
-        for (let e = 0; e < 4; e += width)
-          t.write(
-            'c',
-            (cell + e) / width,
-            counted(width).map(j => cell + e + j),
-          );
+          (row + Math.floor(matrix / colsOf) * M + Math.floor(inMatrix / N)) * shape.n +
+          (col + (matrix % colsOf) * N + (inMatrix % N));
+        t.write(
+          'c',
+          cell / width,
+          counted(width).map(j => cell + j),
+        );
       }
     }
   }
