@@ -170,7 +170,7 @@ export const subgroupMatrix: Kernel = {
 
 /**
  * Tiles in cells, and the share of the matrix units' rate that each reaches at 4096³ (an H200; docs/performance.md), packing
- * left out. Packed rows of A are read faster, but packing them has to pay; B in rows is read as fast as packed.
+ * left out. B in rows is read as fast as packed, and so is A, but where 64×64 cells a subgroup leave too few registers for its lines.
  */
 const TILES = [
   { bm: 128, bn: 128, bk: 16, sm: 64, sn: 64, stages: 2, prefetch: 2, pack: 2, ways: 1, efficiency: 0.86 },

@@ -1,5 +1,6 @@
 /** Where the threads of wgsl/matrix-tile.ts fetch a step's words from, and where in workgroup memory they go, as WGSL. */
 import { inLines, layout, type MatrixTile, stepsOfK, threadsOfWay, wordElements } from './matrix-layout.ts';
+import { plus } from './terms.ts';
 
 /** Where one of a thread's words is fetched from, and where in workgroup memory it goes, as WGSL. */
 export interface Place {
@@ -7,10 +8,6 @@ export interface Place {
   readonly slice: string | number;
   readonly inner: string;
 }
-
-/** WGSL: a sum whose constant part may be 0. */
-export const plus = (constant: number, rest: string | number) =>
-  typeof rest === 'number' ? `${constant + rest}` : constant ? `${rest} + ${constant}` : rest;
 
 /** Of A, a thread fetches every ΔM-th row's word; in workgroup memory they lie in slices of so many lines. */
 export function placesA(tile: MatrixTile, lines = tile.sm): Place[] {

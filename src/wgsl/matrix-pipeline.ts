@@ -7,9 +7,13 @@
  * Mapping: as there. A and B share the buffers, A's slices first; packed, both lie along K, in slices of as many lines as divide
  * a subgroup's rows and its columns. Each slice is an inner array, so that offsets of matrix loads are constants.
  *
+ * A in rows comes a round of steps at a time, so that neighbouring threads read a line of the cache; each thread's words are of one
+ * step, and it stores them in that one (log entry 23). With ways, groups of subgroups make the whole tile over a part of K each, in
+ * slices of their own, and their sums are added as they are stored (log entry 24).
+ *
  * At a flush and at the end the first buffer is free: results go through it, a few matrices of each subgroup at a time.
  */
-import { declarePlaces, placesA, placesB, plus } from './matrix-fetch.ts';
+import { declarePlaces, placesA, placesB } from './matrix-fetch.ts';
 import { inLines, type MatrixTile, pipelineLayout, subgroups, threadsOfWay } from './matrix-layout.ts';
 import {
   beginMain,
@@ -21,6 +25,7 @@ import {
   partsOf,
 } from './matrix-tile.ts';
 import { cells, type WidthC } from './store.ts';
+import { plus, times } from './terms.ts';
 import { unroll } from './unroll.ts';
 
 /** Steps take turns at buffers and sets of matrices. */
@@ -301,9 +306,6 @@ fn staggered(tile: Tile, step: u32) -> u32 {
   return step / ${space} * ${space} + (step + shift) % ${space};
 }
 `;
-
-/** WGSL: a factor, where there is need of one. */
-const times = (factor: number): string => (factor === 1 ? '' : ` * ${factor}`);
 
 /** WGSL that reads four neighbouring numbers of a subgroup's staged results, or one, and puts four there. */
 function staging({

@@ -11,7 +11,7 @@
  * a time, so that each lane gets plain numbers. K is a whole number of flushes then.
  */
 import { SUBGROUP_MATRIX_ENABLE, SUBGROUP_SIZE_ENABLE } from './experimental.ts';
-import { declarePlaces, placesA, placesB, plus } from './matrix-fetch.ts';
+import { declarePlaces, placesA, placesB } from './matrix-fetch.ts';
 import {
   laneWidth,
   layout,
@@ -23,6 +23,7 @@ import {
   wordType,
 } from './matrix-layout.ts';
 import { cells, type WidthC } from './store.ts';
+import { plus } from './terms.ts';
 import { unroll } from './unroll.ts';
 
 export const matrixEnable = ({ config, pinned }: MatrixTile): string[] => [

@@ -6,6 +6,7 @@
  * Words at either end of a row may hold elements of another row, or none: what lies outside of the operand comes out as 0.
  */
 import { BYTES, type Operand } from '../problem.ts';
+import { plus } from './terms.ts';
 import { lines } from './unroll.ts';
 import { vectorizes } from './vectors.ts';
 
@@ -84,13 +85,12 @@ ${bits(perWord, reading)}
 function stage(width: 1 | 2 | 4, length: number, { shifted, turned }: Reading): string {
   const perRow = WORDS / width;
   const apart = THREADS / perRow;
-  const plus = (count: number) => (count === 0 ? '' : ` + ${count}`);
   const loads = Array.from({ length: HEIGHT / apart }, (_, i) => ({
     name: `load${i}`,
-    y: `y${plus(i * apart)}`,
+    y: plus(i * apart, 'y'),
   }));
   const words = Array.from({ length: width }, (_, j) => ({
-    x: `x${plus(j)}`,
+    x: plus(j, 'x'),
     of: width === 1 ? '' : `[${j}]`,
   }));
   const [row, col] = turned ? ['col', 'row'] : ['row', 'col'];

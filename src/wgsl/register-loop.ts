@@ -5,8 +5,9 @@
  * The vec4s of the next k are read before a k is multiplied, also across the barriers: two sets of variables take turns.
  */
 
-import { type Panel, plus } from './register-panels.ts';
+import type { Panel } from './register-panels.ts';
 import type { WidthC } from './store.ts';
+import { plus } from './terms.ts';
 import { lines } from './unroll.ts';
 
 /** Numbers of the tile, as in kernels/register-tile.ts. */
@@ -115,7 +116,7 @@ const operands = (a: Panel, b: Panel, { tm, tn }: RegisterTile, k: number) => [
 function multiplyOne(a: Panel, b: Panel, tile: RegisterTile, k: number): string[] {
   const [own, following] = [setOf(k), setOf(k + 1)];
   return [
-    `// k = ${plus('base', k)}`,
+    `// k = ${plus(k, 'base')}`,
     ...operands(a, b, tile, (k + 1) % tile.bk).map(({ name, from }) => `${following}${name} = ${from};`),
     ...rows(tile).map(i =>
       sumsOf(tile, i)
@@ -133,10 +134,10 @@ function store(tile: RegisterTile): string[] {
     'let row = tile.row + 4 * y;',
     'let col = tile.col + 4 * x;',
     ...rows(tile).flatMap(i => {
-      const row = plus('row', (i >> 2) * 4 * (bm / tm) + (i % 4));
+      const row = plus((i >> 2) * 4 * (bm / tm) + (i % 4), 'row');
       return sumsOf(tile, i).flatMap((sum, h) =>
         parts.map((part, j) => {
-          const col = plus('col', h * 4 * (bn / tn) + j);
+          const col = plus(h * 4 * (bn / tn) + j, 'col');
           return `storeC(tile.batch, ${row}, ${col}, ${sum}${part}${slice});`;
         }),
       );

@@ -8,6 +8,7 @@
  */
 import type { Operand, Problem } from '../problem.ts';
 import { ceilDiv } from '../program.ts';
+import { modulo, over, plus, times } from './terms.ts';
 import { liesAlongK } from './words.ts';
 
 export interface Panel {
@@ -56,12 +57,6 @@ interface Place {
   readonly word: string;
 }
 
-/** WGSL terms without what does nothing. */
-export const plus = (term: string, addend: number): string => (addend === 0 ? term : `${term} + ${addend}`);
-const over = (term: string, divisor: number) => (divisor === 1 ? term : `${term} / ${divisor}`);
-const modulo = (term: string, divisor: number) => (divisor === 1 ? '0' : `${term} % ${divisor}`);
-const factor = (count: number, term: string) => (count === 1 ? term : `${count} * ${term}`);
-
 const corner = (name: 'A' | 'B') => (name === 'A' ? 'tile.row' : 'tile.col');
 const lane = (name: 'A' | 'B') => (name === 'A' ? 'y' : 'x');
 
@@ -101,7 +96,7 @@ export function packedPanel(side: Side): Panel {
       `var ${next} = tile.batch * params.stride${name} / 4 + (${tile} + start) * ${line} + ${unitOf(threads, units)};`,
     ],
     next: [`${next} += ${units};`],
-    word: rows => `${name.toLowerCase()}[${plus(next, rows * line)}]`,
+    word: rows => `${name.toLowerCase()}[${plus(rows * line, next)}]`,
     elements: word => word,
   });
 }
@@ -147,9 +142,9 @@ function inWords(
     start: [`let ${pitch} = params.ld${name.toLowerCase()} / 4;`, `var ${next} = ${origin};`],
     next: [`${next} += ${turned ? bk / 4 : `${bk} * ${pitch}`};`],
     word: (rows, base) => {
-      const index = rows === 0 ? next : `${next} + ${factor(rows, pitch)}`;
+      const index = rows === 0 ? next : `${next} + ${pitch}${times(rows)}`;
       const value = `${name.toLowerCase()}[${index}]`;
-      const k = turned ? `${base} + ${word} * 4` : plus(`${base} + ${row}`, rows);
+      const k = turned ? `${base} + ${word} * 4` : plus(rows, `${base} + ${row}`);
       return wholeSteps ? value : `select(vec4<${type}>(), ${value}, ${k} < params.k)`;
     },
     elements: value => (type === 'f32' ? value : `vec4<Sum>(${value})`),
@@ -163,8 +158,8 @@ function anyhow({ name }: Side, { row, word }: Place, turned: boolean): Source {
     next: [],
     word: (rows, base) => {
       const [across, k] = turned
-        ? [plus(`${corner(name)} + ${row}`, rows), `${base} + ${word} * 4`]
-        : [`${corner(name)} + ${word} * 4`, plus(`${base} + ${row}`, rows)];
+        ? [plus(rows, `${corner(name)} + ${row}`), `${base} + ${word} * 4`]
+        : [`${corner(name)} + ${word} * 4`, plus(rows, `${base} + ${row}`)];
       return `word${name}(tile.batch, ${name === 'A' ? `${across}, ${k}` : `${k}, ${across}`})`;
     },
     elements: value => `part${name}0(${value})`,
@@ -195,7 +190,7 @@ function acrossPanel(side: Side, { start, next, word, elements }: Source): Panel
       units,
       rounds.map(
         ({ name: own, rows }) =>
-          `panel${name}[${plus(over(unit, line), rows)}][${group}][${modulo('thread', along)}] = ${elements(own)};`,
+          `panel${name}[${plus(rows, over(unit, line))}][${group}][${modulo('thread', along)}] = ${elements(own)};`,
       ),
     ),
     read: (k, group) => `panel${name}[${k}][${group}][${lane(name)}]`,
@@ -210,7 +205,7 @@ function turnedPanel(side: Side, { start, next, word, elements }: Source): Panel
   const unit = unitOf(threads, units);
   const rounds = Array.from({ length: ceilDiv(units, threads) }, (_, round) => {
     const further = (round * threads) / fours;
-    const vector = plus(over(unit, fours), further);
+    const vector = plus(further, over(unit, fours));
     const place =
       further === 0
         ? { group: over(unit, fours * along), vector: modulo(over('thread', fours), along) }

@@ -89,8 +89,8 @@ fn main(
   var nextB = (params.offsetB + tile.batch * params.strideB + tile.col) / 4 + (start + thread / 16) * pitchB + thread % 16;
   var wordA0 = a[nextA];
   var wordA1 = a[nextA + pitchA];
-  var wordA2 = a[nextA + 2 * pitchA];
-  var wordA3 = a[nextA + 3 * pitchA];
+  var wordA2 = a[nextA + pitchA * 2];
+  var wordA3 = a[nextA + pitchA * 3];
   var wordB0 = b[nextB];
   nextA += 4;
   nextB += 16 * pitchB;
@@ -104,8 +104,8 @@ fn main(
   workgroupBarrier();
   wordA0 = a[nextA];
   wordA1 = a[nextA + pitchA];
-  wordA2 = a[nextA + 2 * pitchA];
-  wordA3 = a[nextA + 3 * pitchA];
+  wordA2 = a[nextA + pitchA * 2];
+  wordA3 = a[nextA + pitchA * 3];
   wordB0 = b[nextB];
   nextA += 4;
   nextB += 16 * pitchB;
@@ -230,8 +230,8 @@ fn main(
     workgroupBarrier();
     wordA0 = a[nextA];
     wordA1 = a[nextA + pitchA];
-    wordA2 = a[nextA + 2 * pitchA];
-    wordA3 = a[nextA + 3 * pitchA];
+    wordA2 = a[nextA + pitchA * 2];
+    wordA3 = a[nextA + pitchA * 3];
     wordB0 = b[nextB];
     nextA += 4;
     nextB += 16 * pitchB;
