@@ -99,6 +99,8 @@ export class Bound {
   encode(pass: GPUComputePassEncoder, only?: number): void {
     this.#steps.forEach(({ pipeline, bindGroup, workgroups }, index) => {
       if (only !== undefined && only !== index) return;
+      // Nothing to do: packing with k = 0. Browsers would warn of it.
+      if (workgroups.some(count => count === 0)) return;
       pass.setPipeline(pipeline);
       pass.setBindGroup(0, bindGroup);
       pass.dispatchWorkgroups(...workgroups);

@@ -65,7 +65,7 @@ const LARGE = 512;
 /** K in whose time a tile, or a slice of one, is begun and its sums are stored. */
 const START_AND_END = 32;
 
-/** Cells a thread that a software GPU's compiler can take: it needs many seconds for straight-line code of 16×8. */
+/** Cells a thread that a software GPU's compiler can take, in the shorter step: it needs many seconds for long straight-line code. */
 const SOFTWARE_CELLS = 16;
 
 const WORD = 4;
@@ -79,7 +79,8 @@ export const registerTile: Kernel = {
     const room = profile.limits.maxComputeWorkgroupStorageSize;
     const params = tilesFor(problem, profile).flatMap(({ efficiency: _, weight, ...tile }) => {
       const [usual, short] = STEPS;
-      const bk = memoryOf(problem, { ...tile, bk: usual }) <= room ? usual : short;
+      const fits = !profile.software && memoryOf(problem, { ...tile, bk: usual }) <= room;
+      const bk = fits ? usual : short;
       const threads = tilesOf(problem, tile.bm, tile.bn) * threadsOf(tile);
       return slicesFor(problem, weight * threads).map(slices => paramsOf(tile, bk, slices));
     });
