@@ -52,7 +52,7 @@ describe('ladder', () => {
     const { code, stdout } = await ladder('--rungs', '9,tensor-f16,11');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^9 +register-tile +[\d.]+ +– +– /m);
-    expect(stdout).toMatch(/^ +└ tiles of 64×64×16, 4×4 cells a thread$/m);
+    expect(stdout).toMatch(/^ +└ tiles of 64×64×8, 4×4 cells a thread$/m);
     expect(stdout).toMatch(/^10 +tensor-f16 +not here +f16 matrices, and the device has no `shader-f16`$/m);
     expect(stdout).toMatch(
       /^11 +split-f32 +not here +the device has no `chromium-experimental-subgroup-matrix`$/m,

@@ -54,7 +54,7 @@ const lanes = driver === 'swiftshader' ? 4 : 8;
 const details = Object.entries({
   '8s': `${lanes} lanes`,
   '8': 'f16→f32 8×8×8, 8 lanes',
-  '9': 'tiles of 64×64×16, 4×4 cells a thread',
+  '9': 'tiles of 64×64×8, 4×4 cells a thread',
   '10': 'f16→f32 8×8×8, tiles of 32×32×32, 16×16 cells a subgroup, 8 lanes',
   '11': 'f16→f32 8×8×8 thrice, tiles of 32×32×16, 16×16 cells a subgroup, 8 lanes',
 });

@@ -103,7 +103,7 @@ describe.skipIf(!inject('chromium'))('the workbench', () => {
   test('a kernel of the library takes other parameters, and says which do not go together', async () => {
     const { page, complaints } = await openBench('?kernel=register-tile&size=64');
     await page.getByLabel('BM', { exact: true }).fill('33');
-    await page.getByText('a 33×64×16 tile with 4×4 cells a thread').waitFor();
+    await page.getByText('a 33×64×8 tile with 4×4 cells a thread').waitFor();
     expect(await page.getByRole('button', { name: 'Run', exact: true }).isDisabled()).toBe(true);
     await page.getByLabel('BM', { exact: true }).fill('x');
     await page.getByText('a whole number from 1 to 256').waitFor();
