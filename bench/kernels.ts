@@ -3,10 +3,11 @@
  *
  *   tsx bench/kernels.ts [--jobs FILE] [--adapter NAME] [--cublas FILE] [--tuning FILE] > record.json
  *
- * A job is { kernel, shape: [m, n, k], batch, type: "f32" | "f16" | "i8", cType, params }; batch is 1 if left out, cType i32 or f32; without
- * params, the kernel's first `candidates` (1 if left out) are taken. All jobs are compiled and verified first, and then measured in turn, sample by sample: between two
- * measurements the GPU never idles, and its clock stays up. --cublas takes lines of JSON of the vendor's library measured
- * on the same machine. --tuning writes what was fastest for each problem as a tuning record, as `webgemm tune` writes them.
+ * A job is { kernel, shape: [m, n, k], batch, type: "f32" | "f16" | "i8", cType, params }; batch is 1 if left out, cType i32 or
+ * f32; without params, the kernel's first `candidates` (1 if left out) are taken. All jobs are compiled and verified first,
+ * and then measured in turn, sample by sample: between two measurements the GPU never idles, and its clock stays up.
+ * --cublas takes lines of JSON of the vendor's library measured on the same machine. --tuning writes what was fastest for
+ * each problem as a tuning record, as `webgemm tune` writes them.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -15,7 +16,7 @@ import type { Params } from '../src/kernels/kernel.ts';
 import { recordAdapter } from '../src/ladder/record.ts';
 import { measureTogether } from '../src/measure/measure.ts';
 import { createTimer } from '../src/measure/timer.ts';
-import { openGpu } from '../src/node/gpu.ts';
+import { describeRuntime, openGpu } from '../src/node/gpu.ts';
 import { normalize, operations } from '../src/problem.ts';
 import { TrialOperands } from '../src/trial/operands.ts';
 import { candidateSubject, prepareTrial, type Trial } from '../src/trial/trial.ts';
@@ -114,7 +115,7 @@ if (values.tuning) {
     schema: SCHEMA,
     date,
     adapter: tuningAdapter(profile),
-    runtime: `Node ${runtime.version}, Dawn ${runtime.dawn}, ${runtime.platform}`,
+    runtime: describeRuntime(runtime),
     entries,
   };
   writeFileSync(values.tuning, `${JSON.stringify(record, null, 1)}\n`);

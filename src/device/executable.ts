@@ -100,7 +100,7 @@ export class Bound {
     this.#steps.forEach(({ pipeline, bindGroup, workgroups }, index) => {
       if (only !== undefined && only !== index) return;
       // Nothing to do: packing with k = 0. Browsers would warn of it.
-      if (workgroups.some(count => count === 0)) return;
+      if (workgroups.includes(0)) return;
       pass.setPipeline(pipeline);
       pass.setBindGroup(0, bindGroup);
       pass.dispatchWorkgroups(...workgroups);

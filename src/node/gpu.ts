@@ -23,6 +23,10 @@ export interface Runtime {
   readonly platform: string;
 }
 
+/** In a line, as a tuning record names it. */
+export const describeRuntime = ({ version, dawn, platform }: Runtime): string =>
+  `Node ${version}, Dawn ${dawn}, ${platform}`;
+
 /** A device that was opened, and what is known of it. */
 export interface OpenGpu {
   readonly gpu: GPU;

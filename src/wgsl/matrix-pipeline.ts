@@ -74,10 +74,8 @@ export function matrixPipeline(tile: MatrixTile): string {
     })),
   );
   const lined = inLines(tile);
-  const [ofLines, ofSteps] = [words.filter(isLined), words.filter(word => !isLined(word))];
-  function isLined({ side }: { readonly side: string }) {
-    return lined && side === 'A';
-  }
+  const ofLines = lined ? words.filter(({ side }) => side === 'A') : [];
+  const ofSteps = words.filter(word => !ofLines.includes(word));
   const at = (step: string) => `first + ${stagger ? `staggered(tile, ${step})` : step}`;
   /** A step's words into a set of registers. */
   const fetch = (set: number, step: string, how: 'var ' | '' = '') =>
@@ -114,13 +112,13 @@ export function matrixPipeline(tile: MatrixTile): string {
   const fragments = sides.flatMap(({ side, part, first }) => {
     const [count, size, type] =
       side === 'A' ? ([rowsOf, M, 'Left'] as const) : ([colsOf, N, 'Right'] as const);
-    const inLines = side === 'A' || alongK;
+    const sliced = side === 'A' || alongK;
     return Array.from({ length: count }, (_, i) => ({
       name: `${side}${i}${part}`,
       type,
       major: side === 'B' && alongK ? 'col_major' : 'row_major',
-      slice: plus(first + (inLines ? Math.floor((i * size) / lines) : 0), `slice${side}`),
-      offset: inLines ? ((i * size) % lines) * strideA : (i * size) / word,
+      slice: plus(first + (sliced ? Math.floor((i * size) / lines) : 0), `slice${side}`),
+      offset: sliced ? ((i * size) % lines) * strideA : (i * size) / word,
       stride: side === 'A' ? strideA : strideB,
     }));
   });

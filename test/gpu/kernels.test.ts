@@ -216,7 +216,7 @@ function pipelined(params: Params, turn: number): Params {
   const third = Math.floor(turn / 3);
   return {
     ...params,
-    ...{ bk: K, stages: 2, pack: third % 4, prefetch: [1, 2, 4][third % 3] },
+    ...{ bk: K, stages: 2, pack: [0, 1, 2, 0][third % 4], prefetch: [1, 2, 4][third % 3] },
     ...{ ways: 1 + (Math.floor(third / 2) % 2), stagger: 8 * (third % 2) },
   };
 }

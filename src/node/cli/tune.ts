@@ -7,7 +7,7 @@ import { parseShapes, type TrialShape } from '../../trial/shapes.ts';
 import { Knowledge, saveTo } from '../../tuning/knowledge.ts';
 import type { TuningRecord } from '../../tuning/record.ts';
 import { type TuneProgress, type TuneResult, tune } from '../../tuning/tune.ts';
-import type { OpenGpu } from '../gpu.ts';
+import { describeRuntime, type OpenGpu } from '../gpu.ts';
 import { fileStore, tuningFile } from '../store-file.ts';
 import { duration } from './format.ts';
 import { type GpuOptions, openOptions, secondsOf, withGpuOptions } from './options.ts';
@@ -102,7 +102,7 @@ async function runTune(opened: OpenGpu, run: TuneRun): Promise<void> {
     problems,
     {
       ...{ device, profile, kernels: KERNELS, suggest: problem => known.suggest(problem) },
-      runtime: `Node ${runtime.version}, Dawn ${runtime.dawn}, ${runtime.platform}`,
+      runtime: describeRuntime(runtime),
     },
     {
       ...{ budgetSeconds: budget / 1000, signal },
