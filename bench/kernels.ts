@@ -71,7 +71,7 @@ for (const job of jobs) {
   }
 }
 
-const software = profile.software ? { minWarmUp: 0, maxWarmUp: 0, minTime: 20 } : { minTime: 200 };
+const software = profile.software ? { minWarmUp: 0, maxWarmUp: 0, minTime: 20 } : { minTime: 120 };
 const whole = await measureTogether(
   timer,
   ready.map(({ trial }) => trial),

@@ -8,11 +8,12 @@
  * - Large operand stored along K: `lanes` threads share ROWS wide cells. They walk along K side by side, each reads a
  *   word of every one of its rows at a time, and the lanes' sums meet in workgroup memory.
  * - Stored across K: 256/lanes threads stand side by side, each owns the wide cells of one word; the lanes take turns of
- *   4 along K, and their sums meet in workgroup memory.
+ *   4 or 8 along K, and their sums meet in workgroup memory.
  */
 import { BYTES, operations, type Problem } from '../problem.ts';
 import { ceilDiv, foldGrid, type Program } from '../program.ts';
 import { frame, tileOf } from '../wgsl/frame.ts';
+import { plus } from '../wgsl/terms.ts';
 import { unroll } from '../wgsl/unroll.ts';
 import type { Width } from '../wgsl/vectors.ts';
 import { liesAlongK, widest, words } from '../wgsl/words.ts';
@@ -23,7 +24,7 @@ import { partialBytes, reducePass } from './reduce.ts';
 
 const THREADS = 256;
 const MOST_FEW = 8;
-/** Words along K that a thread reads before it multiplies. */
+/** Words along K that a thread reads before it multiplies, of a large operand along K. */
 const UNROLL = 2;
 /** Of the time that cost.ts takes for a byte from memory: it does hardly anything but read (4 TB/s on an H200). */
 const READING = 0.75;
@@ -40,6 +41,8 @@ interface Shape {
   readonly cells: number;
   /** Wide cells of a group of lanes, where the large operand lies along K. */
   readonly rows: number;
+  /** Words that a thread reads before it multiplies where the large operand lies across K: a multiple of 4. */
+  readonly reads: number;
   /** Elements in a word of the large operand, and how the frame declares both of them. */
   readonly width: number;
   readonly vectors: { readonly vectorA: Width; readonly vectorB: Width };
@@ -58,6 +61,8 @@ function shapeOf(problem: Problem): Shape {
     ...{ few, wide, large, cells },
     alongK: liesAlongK(problem, large),
     rows: Math.min(4, 16 / cells),
+    // More of 16-byte words of f32, of which a thread makes fewer cells, were slower.
+    reads: cells === 1 && wordWidth === 8 ? 8 : 4,
     width: Math.max(4, wordWidth),
     vectors:
       large === 'A' ? { vectorA: wordWidth, vectorB: fewWidth } : { vectorA: fewWidth, vectorB: wordWidth },
@@ -153,7 +158,7 @@ ${start(shape)}
 
 /** The large operand across K. */
 const acrossMain = (shape: Shape, lanes: number) => {
-  const { cells, width, large } = shape;
+  const { cells, width, large, reads } = shape;
   const parts = width / 4;
   return /* wgsl */ `
 const LANES = ${lanes}u;             // threads that share K
@@ -169,15 +174,15 @@ ${start(shape)}
   let wide = firstWide + x * ${width};
   ${unroll(cells, 2, f => unroll(parts, 0, p => `var sum${f}_${p} = vec4<Sum>();`))}
 
-  for (var base = start; base < end; base += 4 * LANES) {
+  for (var base = start; base < end; base += ${reads} * LANES) {
     // Past the end of the slice, lanes read at the end of K, which gives 0.
-    let at = base + 4 * lane;
+    let at = base + ${reads} * lane;
     let k = select(params.k, at, at < end);
-    ${unroll(4, 4, j => `let word${j} = wordOf(batch, wide, k + ${j});`)}
-    ${unroll(cells, 4, f => `let few${f} = fewOf(batch, ${f}, k);`)}
-    ${unroll(4 * parts, 4, i => {
+    ${unroll(reads, 4, j => `let word${j} = wordOf(batch, wide, k + ${j});`)}
+    ${unroll(reads / 4, 4, q => unroll(cells, 0, f => `let few${f}_${q} = fewOf(batch, ${f}, ${plus(4 * q, 'k')});`))}
+    ${unroll(reads * parts, 4, i => {
       const [j, p] = [Math.floor(i / parts), i % parts];
-      const sum = unroll(cells, 0, f => `sum${f}_${p} += few${f}[${j}] * part${j}_${p};`);
+      const sum = unroll(cells, 0, f => `sum${f}_${p} += few${f}_${j >> 2}[${j % 4}] * part${j}_${p};`);
       return `let part${j}_${p} = part${large}${p}(word${j});\n${sum}`;
     })}
   }
@@ -231,7 +236,7 @@ export const gemv: Kernel = {
     const first = alongK ? between(least, Math.max(32, wanted), most) : least;
     const lanesToTry = [first, 2 * first, 4 * first, first / 2].filter(it => it >= least && it <= most);
     // A slice leaves every lane several steps to do.
-    const stepsOfK = k / (alongK ? width : 4);
+    const stepsOfK = k / (alongK ? width : shape.reads);
     return lanesToTry.map(lanes => {
       const alone = workgroups(problem, { lanes, slices: 1 }) * THREADS;
       const slices = between(1, Math.min(Math.round(BUSY / alone), Math.floor(stepsOfK / (4 * lanes))), 256);
@@ -267,7 +272,7 @@ export const gemv: Kernel = {
       ...shape.vectors,
       store: split ? 'partial' : 'finished',
       slices,
-      step: alongK ? width : 4,
+      step: alongK ? width : shape.reads,
     });
     const tiles = large === 'A' ? tileOf(tile, cells) : tileOf(cells, tile);
     const main = alongK ? alongMain(shape, lanes) : acrossMain(shape, lanes);

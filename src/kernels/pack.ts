@@ -11,7 +11,7 @@
  * along the stored rows, whichever way they run, and writes words in the order of the blocks.
  */
 import { BYTES, isInteger, type Operand } from '../problem.ts';
-import { type Binding, ceilDiv, foldGrid, type Pass, reads, uniform, writes } from '../program.ts';
+import { ceilDiv, foldGrid, type Pass, reads, uniform, writes } from '../program.ts';
 import { rowLength } from '../wgsl/frame.ts';
 import { type Staged, staged, THREADS } from '../wgsl/realign.ts';
 
@@ -33,39 +33,18 @@ export interface PackOptions {
   readonly block: readonly [lines: number, k: number];
   /** Steps of K that the blocks reach over, at least those that K takes. */
   readonly steps: number;
-  /**
-   * 1, or 2 for a high and a low part of every element (split-f32.ts), scaled by what the buffer \`scales\` holds for its
-   * line, batch by batch. For `lines` of f16 only.
-   */
-  readonly parts?: 1 | 2;
-  /** Where the operand's scales begin. */
-  readonly firstScale?: number;
 }
 
 export interface Packed {
   readonly pass: Pass;
   /** Where the blocks lie, for frame(): offset 0, a stride from product to product. */
   readonly operand: Operand;
-  /** Elements from the high part to the low one. */
-  readonly part: number;
   readonly uniforms: Readonly<Record<string, Uint32Array>>;
   readonly scratch: Readonly<Record<string, number>>;
 }
 
 export function pack(options: PackOptions): Packed {
-  const {
-    name,
-    operand,
-    lines,
-    length,
-    batch,
-    order,
-    type,
-    block,
-    steps,
-    parts = 1,
-    firstScale = 0,
-  } = options;
+  const { name, operand, lines, length, batch, order, type, block, steps } = options;
   const letter = name.toUpperCase();
   const tiles = ceilDiv(lines, block[0]);
   const [packedLines, packedLength] = [tiles * block[0], steps * block[1]];
@@ -73,7 +52,6 @@ export function pack(options: PackOptions): Packed {
   const copies = operand.stride === 0 ? 1 : batch;
   const stride = packedLines * packedLength;
   const [source, packed] = [`source${letter}`, `packed${letter}`];
-  const scales: Binding[] = parts === 2 ? [reads('scales')] : [];
   const inOrder = (ofLines: number, ofK: number) => (order === 'lines' ? [ofLines, ofK] : [ofK, ofLines]);
   const [packedRows, packedCols] = inOrder(packedLines, packedLength);
   const pieces = staged({
@@ -86,20 +64,19 @@ export function pack(options: PackOptions): Packed {
     operand: {
       ...{ type, trans: false, ld: packedCols, offset: 0 },
       stride: copies === 1 ? 0 : stride,
-      extent: parts * copies * stride,
+      extent: copies * stride,
     },
-    part: copies * stride,
     uniforms: {
       [source]: Uint32Array.of(
         ...[...inOrder(lines, length), copies, operand.ld, operand.offset, operand.stride],
-        ...[packedRows, packedCols, steps, tiles, firstScale],
+        ...[packedRows, packedCols, steps, tiles],
       ),
     },
-    scratch: { [packed]: parts * copies * stride * BYTES[type] },
+    scratch: { [packed]: copies * stride * BYTES[type] },
     pass: {
-      label: parts === 2 ? `split ${letter}` : `pack ${letter}`,
-      wgsl: wgsl(options, pieces, parts),
-      bindings: [uniform(source), reads(name), writes(packed), ...scales],
+      label: `pack ${letter}`,
+      wgsl: wgsl(options, pieces),
+      bindings: [uniform(source), reads(name), writes(packed)],
       workgroups: foldGrid(ceilDiv(packedRows, pieces.rows) * ceilDiv(packedCols, pieces.cols) * copies),
       threads: THREADS,
       workgroupMemory: pieces.bytes,
@@ -107,7 +84,7 @@ export function pack(options: PackOptions): Packed {
   };
 }
 
-const wgsl = ({ operand, order, type, wordBytes, block }: PackOptions, { wgsl }: Staged, parts: 1 | 2) => {
+const wgsl = ({ operand, order, type, wordBytes, block }: PackOptions, { wgsl }: Staged) => {
   const [blockRows, blockCols] = order === 'lines' ? block : [block[1], block[0]];
   return /* wgsl */ `const PER_WORD = ${wordBytes / BYTES[type]}u;       // elements in a word
 const BLOCK_ROWS = ${blockRows}u;
@@ -120,12 +97,11 @@ struct Source {
   ld: u32, offset: u32, stride: u32,
   packedRows: u32, packedCols: u32,
   steps: u32, tiles: u32,
-  firstScale: u32,
 }
 
 @group(0) @binding(0) var<uniform> source: Source;
 @group(0) @binding(2) var<storage, read_write> packed: array<Word>;
-${parts === 2 ? '@group(0) @binding(3) var<storage, read> scales: array<f32>;\n' : ''}
+
 ${wgsl}
 // Where the word at (row, col) goes: its tile, its step of K, and its place in their block.
 fn place(copy: u32, row: u32, col: u32) -> u32 {
@@ -140,7 +116,8 @@ fn main(
 ) {
   let across = (source.packedCols + COLS - 1) / COLS;
   let down = (source.packedRows + ROWS - 1) / ROWS;
-  ${parts === 1 ? FORWARDS : BACKWARDS}
+  let index = group.y * groups.x + group.x;
+  if (index >= across * down * source.copies) { return; }
   let copy = index / (across * down);
   let firstRow = index / across % down * ROWS;
   let firstCol = index % across * COLS;
@@ -153,24 +130,14 @@ fn main(
     let row = firstRow + ${order === 'lines' ? 'w % ROWS' : 'w / WORDS'};
     let col = firstCol + ${order === 'lines' ? 'w / ROWS' : 'w % WORDS'} * PER_WORD;
     if (row < source.packedRows && col < source.packedCols) {
-      let to = place(copy, row, col);
-      ${parts === 1 ? 'packed[to] = word(copy, row, col);' : SPLIT_STORE}
+      packed[place(copy, row, col)] = word(copy, row, col);
     }
   }
 }
 
-${parts === 2 ? values(operand) + SPLIT : word(operand, type, wordBytes)}
+${word(operand, type, wordBytes)}
 `;
 };
-
-const FORWARDS = /* wgsl */ `let index = group.y * groups.x + group.x;
-  if (index >= across * down * source.copies) { return; }`;
-
-/** The scales were just found, from the first line to the last: of a large operand, the last lines are still in a cache. */
-const BACKWARDS = /* wgsl */ `let done = group.y * groups.x + group.x;
-  let pieces = across * down * source.copies;
-  if (done >= pieces) { return; }
-  let index = pieces - 1 - done;`;
 
 const PLACE_IN_LINES = /* wgsl */ `  let words = BLOCK_COLS / PER_WORD;
   let block = (copy * source.tiles + row / BLOCK_ROWS) * source.steps + col / BLOCK_COLS;
@@ -180,32 +147,6 @@ const PLACE_IN_LINES = /* wgsl */ `  let words = BLOCK_COLS / PER_WORD;
 const PLACE_IN_STEPS = /* wgsl */ `  let words = BLOCK_COLS / PER_WORD;
   let block = (copy * source.tiles + col / BLOCK_COLS) * source.steps + row / BLOCK_ROWS;
   return (block * BLOCK_ROWS + row % BLOCK_ROWS) * words + col % BLOCK_COLS / PER_WORD;`;
-
-/** The low part's blocks follow the high part's. A line past the edge has no scale: its elements are 0 anyway. */
-const SPLIT_STORE = /* wgsl */ `let low = source.copies * source.packedRows * source.packedCols / PER_WORD;
-      let scale = scales[source.firstScale + copy * source.rows + min(row, source.rows - 1)];
-      let first = split(values(copy, row, col) * scale);
-      let second = split(values(copy, row, col + 4) * scale);
-      packed[to] = Word(first.high, second.high);
-      packed[low + to] = Word(first.low, second.low);`;
-
-/**
- * The high part is the f32 rounded to the 11 bits of an f16, with integers: through f32(f16(x)) a compiler may fold
- * the rounding away. Below f16's normal numbers it is 0, and the low part takes what it can.
- */
-export const SPLIT = /* wgsl */ `struct Split { high: vec2<u32>, low: vec2<u32> }
-
-fn split(x: vec4f) -> Split {
-  let bits = bitcast<vec4<u32>>(x);
-  let rounded = (bits + 0xfffu + ((bits >> vec4(13u)) & vec4(1u))) & vec4(0xffffe000u);
-  let high = select(vec4f(), bitcast<vec4f>(rounded), abs(x) >= vec4(0x1p-14f));
-  let low = x - high;
-  return Split(
-    vec2(pack2x16float(high.xy), pack2x16float(high.zw)),
-    vec2(pack2x16float(low.xy), pack2x16float(low.zw)),
-  );
-}
-`;
 
 /** WGSL: four elements that lie side by side in a row of the blocks, as f32. */
 const values = ({ type }: Operand) => /* wgsl */ `fn values(copy: u32, row: u32, col: u32) -> vec4f {

@@ -214,6 +214,7 @@ interface Operands {
 const tileOfParams = (problem: Problem, { bm, bn, bk, tm, tn, slices }: Params): RegisterTile => ({
   ...{ bm, bn, bk, tm, tn, slices },
   width: widthStored(problem, slices),
+  narrowed: slices === 1 && BYTES[problem.c.type] < BYTES.f32,
 });
 
 const threadsOfParams = ({ bm, bn, tm, tn }: Params) => threadsOf({ bm, bn, tm, tn });

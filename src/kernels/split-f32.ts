@@ -2,7 +2,7 @@
  * Split f32: a product of float32 accuracy on matrix units that take f16. Rung 11 of the ladder.
  *
  * Every element is scaled by a power of two of its row of A or column of B (scales.ts) and split into a high part of 11 bits and a
- * low part (pack.ts); then C = high·high + high·low + low·high, three products in f16 with f32 sums, after Ootomo and Yokota,
+ * low part (split.ts); then C = high·high + high·low + low·high, three products in f16 with f32 sums, after Ootomo and Yokota,
  * "Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance", 2022. Matrix
  * units truncate while they add, so the sums are flushed into f32 registers every few steps, often enough for the
  * error to stay below that of a plain f32 sum of the same length.
@@ -25,7 +25,6 @@ import {
   stepsTogether,
   storeWidth,
   threads,
-  wordBytes,
   wordElements,
   wordType,
   workgroupMemory,
@@ -36,14 +35,16 @@ import { cells, type WidthC } from '../wgsl/store.ts';
 import { vectorizes } from '../wgsl/vectors.ts';
 import { estimateMs, quickestFirst } from './cost.ts';
 import type { Kernel, Params } from './kernel.ts';
-import { pack, SPLIT } from './pack.ts';
 import { type Finish, partialBytes, reducePass } from './reduce.ts';
-import { LINES, scalesPass } from './scales.ts';
+import { copiesOf, LINES, type LinesOptions, linesData, linesName, scalesPass } from './scales.ts';
 import { sliceBytes, slicesFor } from './slices.ts';
+import { HALVES, split, splitPasses } from './split.ts';
 
 /** Tiles, and the share of the matrix units' rate that each reaches at 4096³ (an H200; docs/performance.md). */
 const TILES = [
   { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 2, pack: 2, efficiency: 0.62 },
+  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 1, pack: 1, still: 1, efficiency: 0.89 },
+  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 1, pack: 1, efficiency: 0.88 },
   { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 2, pack: 1, efficiency: 0.86 },
   { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, pack: 2, efficiency: 0.5 },
   { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, pack: 1, efficiency: 0.7 },
@@ -100,7 +101,8 @@ export const splitF32: Kernel = {
           ? [1, 2].map(prefetch => ({ ...tile, prefetch }))
           : [16, 32].flatMap(bk => [0, 1].map(prefetch => ({ ...tile, bk, prefetch }))),
       )
-      .flatMap(tile => [1, 2, 4, 8].map(slices => ({ ...tile, slices })))
+      .flatMap(tile => [1, 2, 4, 8].map((slices): Params => ({ ...tile, slices })))
+      .flatMap((tile): Params[] => (tile.still ? [tile, { ...tile, still: 0 }] : [tile]))
       .filter(params => misfit(tileFor(problem, profile, params)) === null);
   },
   arithmetic: () => 'f32',
@@ -115,8 +117,12 @@ export const splitF32: Kernel = {
       unit: 'matrix',
       efficiency:
         TILES.find(
-          ({ bm, bn, stages, pack }) =>
-            bm === tile.bm && bn === tile.bn && stages === tile.stages && pack === params.pack,
+          ({ bm, bn, stages, prefetch, pack }) =>
+            bm === tile.bm &&
+            bn === tile.bn &&
+            stages === tile.stages &&
+            prefetch === tile.prefetch &&
+            pack === params.pack,
         )?.efficiency ?? 0.3,
       bytes: 0.5 * tiles * (tile.bm + tile.bn) * k * BYTES.f32,
       // The scales read the operands, the split reads them again and writes as much.
@@ -124,7 +130,10 @@ export const splitF32: Kernel = {
       steps: ceilDiv(k, tile.bk * slices * tile.ways),
       pipelined: tile.stages === 2,
       threads: gridThreads(problem, tile) * slices,
-      dispatches: (slices > 1 ? 6 : 5) - (inRows ? 1 : 0),
+      dispatches:
+        (slices > 1 ? 2 : 1) +
+        splitPasses({ name: 'a', operand: problem.a }) +
+        (inRows ? 1 : splitPasses({ name: 'b', operand: problem.b })),
     });
   },
   build(problem, profile, params): Program {
@@ -134,34 +143,27 @@ export const splitF32: Kernel = {
     const tile = tileFor(problem, profile, params);
     const reason = misfit(tile);
     if (reason) throw new GemmError('invalid-argument', `split-f32: ${reason}`);
-    const copies = (stride: number) => (stride === 0 ? 1 : batch);
-    const linesA = copies(a.stride) * m;
-    const scales = [
-      scalesPass({ name: 'a', operand: a, lines: m, length: k, batch, first: 0 }),
-      scalesPass({ name: 'b', operand: b, lines: n, length: k, batch, first: linesA }),
-    ];
+    const linesA: LinesOptions = { name: 'a', operand: a, lines: m, length: k, batch, firstScale: 0 };
+    const scalesOfA = copiesOf(linesA) * m;
+    const linesB: LinesOptions = { ...linesA, name: 'b', operand: b, lines: n, firstScale: scalesOfA };
     const steps = stepsOfK(tile);
-    const kind = { order: 'lines', type: 'f16', parts: 2 } as const;
-    const common = { ...kind, batch, length: k, steps, wordBytes: wordBytes(tile) };
-    const packedA = pack({ ...common, name: 'a', operand: a, lines: m, block: [tile.bm, tile.bk] });
-    const packedB =
-      tile.b.kind === 'blocked'
-        ? pack({ ...common, name: 'b', operand: b, lines: n, block: [tile.bn, tile.bk], firstScale: linesA })
-        : null;
-    const packs = packedB ? [packedA, packedB] : [packedA];
+    const splitA = split({ ...linesA, block: [tile.bm, tile.bk], steps });
+    // Or only its scales are looked for, and the kernel splits it on its way into workgroup memory.
+    const splitB = tile.b.kind === 'blocked' ? split({ ...linesB, block: [tile.bn, tile.bk], steps }) : null;
     const {
       wgsl,
       bindings,
       params: uniforms,
     } = frame(
-      { ...problem, a: packedA.operand, b: packedB?.operand ?? b },
+      { ...problem, a: splitA.operand, b: splitB?.operand ?? b },
       {
         access: wordType(tile),
         vectorC: tile.width,
         enable: matrixEnable(tile),
         step: tile.bk * Math.max(tile.together, tile.flush) * tile.ways,
-        buffers: { a: 'packedA', b: packedB ? 'packedB' : 'b' },
-        parts: { a: packedA.part, b: packedB?.part ?? 0 },
+        writable: params.still === 1 && splitB !== null,
+        buffers: { a: 'packedA', b: splitB ? 'packedB' : 'b' },
+        parts: { a: splitA.part, b: splitB?.part ?? 0 },
         slices,
         store: cut ? 'partial' : 'finished',
       },
@@ -173,21 +175,21 @@ export const splitF32: Kernel = {
     };
     return {
       passes: [
-        // Each operand is split while a part of it is still in a cache.
-        ...scales.flatMap(({ pass }, i) => (packs[i] ? [pass, packs[i].pass] : [pass])),
+        ...splitA.passes,
+        ...(splitB?.passes ?? [scalesPass(linesB)]),
         {
           label: 'split-f32',
           wgsl: [
             wgsl,
             tileOf(tile.bm, tile.bn),
             cut ? '' : scaled.wgsl(bindings.length, tile.width),
-            packedB ? '' : splitWhileStaging(cut ? bindings.length : null),
+            splitB ? '' : splitWhileStaging(cut ? bindings.length : null),
             matrixMain(tile),
           ].join(''),
           bindings: [
             ...bindings,
             ...(cut ? [] : scaled.bindings),
-            ...(cut && !packedB ? [uniform('linesB'), reads('scales')] : []),
+            ...(cut && !splitB ? [uniform('linesB'), reads('scales')] : []),
           ],
           workgroups: foldGrid(tilesOf(problem, tile.bm, tile.bn) * slices),
           threads: threads(tile),
@@ -195,17 +197,25 @@ export const splitF32: Kernel = {
         },
         ...(cut ? [reducePass(problem, slices, scaled)] : []),
       ],
-      uniforms: Object.assign({ params: uniforms }, ...[...scales, ...packs].map(({ uniforms }) => uniforms)),
-      scratch: Object.assign(
-        { scales: (linesA + copies(b.stride) * n) * 4 },
-        cut ? { partial: partialBytes(problem, slices) } : {},
-        ...packs.map(({ scratch }) => scratch),
-      ),
+      uniforms: {
+        params: uniforms,
+        ...splitA.uniforms,
+        ...(splitB?.uniforms ?? { [linesName(linesB)]: linesData(linesB) }),
+      },
+      scratch: {
+        scales: (scalesOfA + copiesOf(linesB) * n) * 4,
+        ...(cut ? { partial: partialBytes(problem, slices) } : {}),
+        ...splitA.scratch,
+        ...splitB?.scratch,
+      },
     };
   },
 };
 
-/** What `pack` says: both operands are packed and split, or only A, and B is split on its way into workgroup memory. */
+/**
+ * What `pack` says: both operands are packed and split, or only A, and B is split on its way into workgroup memory. With both,
+ * `still` is frame's `writable`.
+ */
 const ONLY_A = 2;
 
 /** The largest matrices of f16 with f32 results. */
@@ -295,7 +305,7 @@ ${LINES}
 ${SCALE_OF}
 `
 }
-${SPLIT}
+${HALVES}
 // Of four columns; those past the edge repeat the last one.
 fn scalesOfB(batch: u32, col: u32) -> vec4f {
   let last = params.n - 1;
@@ -308,8 +318,8 @@ fn scalesOfB(batch: u32, col: u32) -> vec4f {
 struct Parts { high: vec4<u32>, low: vec4<u32> }
 
 fn splitWords(x: vec4<u32>, y: vec4<u32>, scaleX: vec4f, scaleY: vec4f) -> Parts {
-  let first = split(bitcast<vec4f>(x) * scaleX);
-  let second = split(bitcast<vec4f>(y) * scaleY);
+  let first = halves(bitcast<vec4f>(x) * scaleX);
+  let second = halves(bitcast<vec4f>(y) * scaleY);
   return Parts(vec4(first.high, second.high), vec4(first.low, second.low));
 }
 `;

@@ -84,7 +84,10 @@ export const subgroupMatrix: Kernel = {
     return this.candidates(problem, profile)
       .flatMap((tile): Params[] => (tile.stages === 2 ? [tile] : [16, 32, 64].map(bk => ({ ...tile, bk }))))
       .flatMap(tile => [1, 2, 4, 8].map((slices): Params => ({ ...tile, slices })))
-      .flatMap(tile => (tile.stages === 2 ? [1, 2] : [0, 1]).map(prefetch => ({ ...tile, prefetch })))
+      .flatMap(tile =>
+        (tile.stages === 2 ? [1, 2] : [0, 1]).map((prefetch): Params => ({ ...tile, prefetch })),
+      )
+      .flatMap(tile => (tile.still ? [tile, { ...tile, still: 0 }] : [tile]))
       .filter(params => misfit(tileFor(problem, profile, params)) === null);
   },
   arithmetic({ a, b, accuracy }): Arithmetic {
@@ -141,6 +144,7 @@ export const subgroupMatrix: Kernel = {
         enable: matrixEnable(tile),
         step: tile.bk * tile.together * tile.ways,
         buffers: { a: packed.a ? 'packedA' : 'a', b: packed.b ? 'packedB' : 'b' },
+        writable: params.still === 1 && packs.length === 2,
         slices: params.slices,
         vectorC: tile.width,
         store: params.slices > 1 ? 'partial' : 'finished',
@@ -174,7 +178,19 @@ export const subgroupMatrix: Kernel = {
  */
 const TILES = [
   { bm: 128, bn: 128, bk: 16, sm: 64, sn: 64, stages: 2, prefetch: 2, pack: 2, ways: 1, efficiency: 0.86 },
-  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 64, stages: 2, prefetch: 2, pack: 1, ways: 1, efficiency: 0.86 },
+  {
+    bm: 128,
+    bn: 128,
+    bk: 16,
+    sm: 64,
+    sn: 64,
+    stages: 2,
+    prefetch: 2,
+    pack: 1,
+    ways: 1,
+    still: 1,
+    efficiency: 0.86,
+  },
   { bm: 128, bn: 128, bk: 16, sm: 64, sn: 64, stages: 2, prefetch: 2, pack: 0, ways: 1, efficiency: 0.74 },
   { bm: 64, bn: 128, bk: 16, sm: 32, sn: 64, stages: 2, prefetch: 2, pack: 0, ways: 1, efficiency: 0.66 },
   { bm: 64, bn: 128, bk: 16, sm: 32, sn: 64, stages: 2, prefetch: 2, pack: 0, ways: 2, efficiency: 0.5 },
@@ -193,7 +209,7 @@ const TILES = [
   { bm: 32, bn: 32, bk: 32, sm: 16, sn: 16, stages: 1, prefetch: 0, pack: 0, ways: 1, efficiency: 0.15 },
 ] as const;
 
-/** What `pack` says: which operands are packed though they could be read as they lie. */
+/** What `pack` says: which operands are packed though they could be read as they lie. With both, `still` is frame's `writable`. */
 const [BOTH, ONLY_A] = [1, 2];
 
 /** How much longer operands take from memory than in kernels that do nothing but read. */

@@ -39,6 +39,11 @@ export interface FrameOptions {
   readonly access?: 'elements' | 'vec4<u32>' | 'vec2<u32>' | 'vec4<f32>';
   /** The program's buffers that are bound as A and B; `a` and `b` if left out. */
   readonly buffers?: { readonly a: string; readonly b: string };
+  /**
+   * Whether A and B, scratch buffers both, are declared writable: loads from what cannot change are moved by a driver's
+   * compiler as it sees fit, also over barriers, and these are not.
+   */
+  readonly writable?: boolean;
   /** Further directives, such as `enable subgroups;`. */
   readonly enable?: readonly string[];
   /**
@@ -70,7 +75,8 @@ export const sumType = (problem: Problem): 'f32' | 'i32' => (isInteger(problem.a
 
 export function frame(problem: Problem, options: FrameOptions = {}): Frame {
   const { vectorA = 1, vectorB = 1, vectorC = 1, enable = [], store = 'finished' } = options;
-  const { access = 'elements', buffers = { a: 'a', b: 'b' } } = options;
+  const { access = 'elements', buffers = { a: 'a', b: 'b' }, writable = false } = options;
+  const [bound, declared] = writable ? [writes, 'read_write'] : [reads, 'read'];
   const typeOf = (operand: Operand, width: Width) =>
     access === 'elements' ? storedType(operand, width) : access;
   const { a, b, c } = problem;
@@ -78,8 +84,8 @@ export function frame(problem: Problem, options: FrameOptions = {}): Frame {
   const partial = store === 'partial';
   const bindings: Binding[] = [
     uniform('params'),
-    reads(buffers.a),
-    reads(buffers.b),
+    bound(buffers.a),
+    bound(buffers.b),
     writes(partial ? 'partial' : 'c'),
   ];
   const extra = partial ? [] : epilogueOperands(problem);
@@ -87,8 +93,8 @@ export function frame(problem: Problem, options: FrameOptions = {}): Frame {
 
   const wgsl = /* wgsl */ `${directives.map(line => `${line}\n`).join('')}
 ${declareParams(problem)}
-@group(0) @binding(1) var<storage, read> a: array<${typeOf(a, vectorA)}>;
-@group(0) @binding(2) var<storage, read> b: array<${typeOf(b, vectorB)}>;
+@group(0) @binding(1) var<storage, ${declared}> a: array<${typeOf(a, vectorA)}>;
+@group(0) @binding(2) var<storage, ${declared}> b: array<${typeOf(b, vectorB)}>;
 @group(0) @binding(3) var<storage, read_write> ${partial ? 'partial' : 'c'}: array<${cells(partial ? 'Sum' : c.type, vectorC)}>;
 ${partial ? '' : declareEpilogue(problem, 4, vectorC)}
 fn indexA(batch: u32, row: u32, k: u32) -> u32 {

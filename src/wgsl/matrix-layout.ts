@@ -123,7 +123,7 @@ export const stepsTogether = ({
 export const inLines = ({ stages, a }: MatrixTile): boolean => stages === 2 && a.kind === 'rows';
 
 /** Operands larger than this don't stay in a large GPU's L2 cache (an H200's: 50 MiB in two halves). */
-const CACHE = 24 * 2 ** 20;
+export const CACHE = 24 * 2 ** 20;
 
 /** `stagger` for operands of so many bytes, or as asked for at the most. */
 export const staggerOf = (steps: number, bytes: number, asked = bytes > CACHE ? 64 : 0): number =>
@@ -174,7 +174,7 @@ const divisor = (x: number, y: number): number => (y === 0 ? x : divisor(y, x % 
  * slice for each column of subgroups where its rows lie across K.
  */
 export function pipelineLayout(tile: MatrixTile) {
-  const { bm, bn, bk, sm, sn, config, parts, b } = tile;
+  const { bm, bn, bk, sm, sn, config, parts, flush, b } = tile;
   const { word, numbers, strideA, strideB } = layout(tile);
   const alongK = b.kind === 'blocked';
   const lines = divisor(sm, sn);
@@ -185,10 +185,15 @@ export function pipelineLayout(tile: MatrixTile) {
   const quads = (config.M * config.N) / 4;
   const perSlice = Math.floor((slice * numbers) / (4 * quads));
   const ofSubgroup = perSlice && Math.floor(slicesAll / subgroups(tile));
+  const stacked = perSlice > ofSubgroup;
+  const ofRow = config.N / numbers;
+  const padded = flush > 0 && !stacked && slice >= config.M * (ofRow + 2);
   return {
     ...{ word, numbers, alongK, lines, strideA, strideB, slice, slicesA, slicesAll, quads },
     /** Whether the matrices that a subgroup stages at once share a slice, or have one each. */
-    stacked: perSlice > ofSubgroup,
+    stacked,
+    /** Words from row to row of a staged matrix: for flushes more than a row has, so that rows are stored into different banks. */
+    rowStaged: padded ? ofRow + 2 : ofRow,
     /** Matrices that a subgroup stages at once. */
     atOnce: ofSubgroup && Math.max(perSlice, ofSubgroup),
   };
@@ -212,6 +217,7 @@ function misfitOfPipeline(tile: MatrixTile): string | null {
   if (inLines(tile) && (lines % 1 !== 0 || tile.bm % lines !== 0))
     return `${threadsOfWay(tile)} threads do not fetch ${tile.together} steps of ${tile.bm} rows evenly`;
   const { quads, atOnce } = pipelineLayout(tile);
+  if (tile.flush > 0 && wordBytes(tile) !== 16) return 'totals go through words of 16 bytes';
   if (quads % lanes !== 0) return `${lanes} lanes cannot share a matrix of ${config.M}×${config.N} in fours`;
   return atOnce > 0 ? null : 'there is no room in workgroup memory to stage results';
 }

@@ -51,6 +51,7 @@ export function matrixPipeline(tile: MatrixTile): string {
     quads,
     stacked,
     atOnce,
+    rowStaged,
   } = pipelineLayout(tile);
   const [rowsOf, colsOf] = [sm / M, sn / N];
   const colsOfSubgroups = bn / sn;
@@ -185,13 +186,18 @@ export function matrixPipeline(tile: MatrixTile): string {
   const fromMatrices = (first: number, count: number) =>
     unroll(count, 0, i => {
       const [place, offset] = stacked ? ['slot', (i * quads * 4) / numbers] : [plus(i, 'slot'), 0];
-      return `subgroupMatrixStore<row_major>(&memory0[${place}], ${offset}, ${sum(first + i)}, ${N / numbers});`;
+      return `subgroupMatrixStore<row_major>(&memory0[${place}], ${offset}, ${sum(first + i)}, ${rowStaged});`;
     });
+  /** Some matrices' totals, and where in the first buffer their fours are: for each lane the same ones at every flush. */
   const ofLane = quads / lanes;
-  const eachTotal = (first: number, count: number, line: (total: string, i: string) => string) =>
+  const eachTotal = (first: number, count: number, line: (total: string, place: string) => string) =>
     unroll(count * ofLane, 0, i => {
-      const matrix = first + Math.floor(i / ofLane);
-      return line(`${sum(matrix).replace('sum', 'total')}_${i % ofLane}`, plus(i * lanes, 'lane'));
+      const matrix = Math.floor(i / ofLane);
+      const below = (i % ofLane) * (lanes / (N / 4)) * rowStaged;
+      const place = stacked
+        ? `[slot][${plus(matrix * quads + below, 'quad')}]`
+        : `[${plus(matrix, 'slot')}][${plus(below, 'quad')}]`;
+      return line(`${sum(first + matrix).replace('sum', 'total')}_${i % ofLane}`, `memory0${place}`);
     });
   const loop = flush
     ? `for (var flush = 0u; flush < FLUSHES; flush++) {
@@ -202,7 +208,7 @@ export function matrixPipeline(tile: MatrixTile): string {
   // Into f32 registers, before the matrix units have truncated too much.
   ${indent(
     drain(fromMatrices, (first, count) =>
-      eachTotal(first, count, (total, i) => `${total} += staged(slot, ${i});`),
+      eachTotal(first, count, (total, place) => `${total} += bitcast<vec4<Sum>>(${place});`),
     ),
     2,
   )}
@@ -226,7 +232,8 @@ export function matrixPipeline(tile: MatrixTile): string {
       : `${read}(slot, i)`;
   const finish = drain(
     flush
-      ? (first, count) => eachTotal(first, count, (total, i) => `putTotal(slot, ${i}, ${total});`)
+      ? (first, count) =>
+          eachTotal(first, count, (total, place) => `${place} = bitcast<vec4<u32>>(${total});`)
       : fromMatrices,
     (first, count) => {
       const stores = (count * units) / lanes;
@@ -256,13 +263,13 @@ ${declareTile(tile)}
 var<workgroup> memory0: array<array<Word, ${slice}>, ${ways * slicesAll}>;
 var<workgroup> memory1: array<array<Word, ${slice}>, ${ways * slicesAll}>;
 
-${paragraph(stagger ? staggered(stagger) : '')}${staging({ numbers, quads, stacked, width, flush: flush > 0 })}
+${paragraph(stagger ? staggered(stagger) : '')}${staging({ numbers, quads, stacked, width, ofRow: N / 4, rowStaged })}
 
 ${beginMain(tile)}
   ${paragraph(ways > 1 ? indent(declareWays, 2) : '', 2)}let sliceA = ${ownWay}subgroup / ${colsOfSubgroups}${times(sm / lines)};
   let sliceB = ${ownWay}subgroup % ${colsOfSubgroups}${alongK ? times(sn / lines) : ''};
   let slot = ${ownWay}subgroup${stacked ? '' : times(atOnce)};
-
+  ${paragraph(flush ? indent(declareQuad({ lanes, ofRow: N / 4, rowStaged }), 2) : '', 2)}
   ${indent(declarePlaces(tile, lines, lines), 2)}
   ${paragraph(splitB ? 'let scaleB0 = scalesOfB(tile.batch, colB * WORD);\n  let scaleB1 = scalesOfB(tile.batch, colB * WORD + 4);' : '', 2)}${indent(
     eachSum(name => `var ${name}: Result;`),
@@ -305,39 +312,52 @@ fn staggered(tile: Tile, step: u32) -> u32 {
 }
 `;
 
-/** WGSL that reads four neighbouring numbers of a subgroup's staged results, or one, and puts four there. */
+/**
+ * WGSL: the place of a lane's first four in a staged matrix. Rows are taken in the order 0, 2, 1, 3 where they are padded: what eight
+ * lanes read at once falls into different banks then.
+ */
+function declareQuad({
+  lanes,
+  ofRow,
+  rowStaged,
+}: {
+  lanes: number;
+  ofRow: number;
+  rowStaged: number;
+}): string {
+  if (rowStaged === ofRow) return 'let quad = lane;';
+  if ((lanes / ofRow) % 4 !== 0) return `let quad = lane / ${ofRow} * ${rowStaged} + lane % ${ofRow};`;
+  return `let quadRow = lane / ${ofRow};
+let quad = (quadRow / 4 * 4 + quadRow % 2 * 2 + quadRow / 2 % 2) * ${rowStaged} + lane % ${ofRow};`;
+}
+
+/** WGSL that reads four neighbouring numbers of a subgroup's staged results, or one. */
 function staging({
   numbers,
   quads,
   stacked,
   width,
-  flush,
+  ofRow,
+  rowStaged,
 }: {
   readonly numbers: number;
   readonly quads: number;
   readonly stacked: boolean;
   readonly width: WidthC;
-  readonly flush: boolean;
+  /** Fours of a row, and words from row to row. */
+  readonly ofRow: number;
+  readonly rowStaged: number;
 }): string {
-  const [place, i] = stacked ? ['slot', 'i'] : [`slot + i / ${quads}`, `i % ${quads}`];
-  const slice = `memory0[${place}]`;
-  const quad = numbers === 4 ? `${slice}[${i}]` : `vec4(${slice}[${i} * 2], ${slice}[${i} * 2 + 1])`;
+  const inRows = (quad: string) =>
+    rowStaged > ofRow ? `${quad} / ${ofRow} * ${rowStaged} + ${quad} % ${ofRow}` : quad;
+  if (width === 4) {
+    const [place, i] = stacked ? ['slot', 'i'] : [`slot + i / ${quads}`, inRows(`i % ${quads}`)];
+    const slice = `memory0[${place}]`;
+    const quad = numbers === 4 ? `${slice}[${i}]` : `vec4(${slice}[${i} * 2], ${slice}[${i} * 2 + 1])`;
+    return `fn staged(slot: u32, i: u32) -> vec4<Sum> { return bitcast<vec4<Sum>>(${quad}); }`;
+  }
   const cell = stacked
     ? `memory0[slot][i / ${numbers}]`
-    : `memory0[slot + i / ${quads * 4}][i % ${quads * 4} / ${numbers}]`;
-  const write =
-    numbers === 4
-      ? `${slice}[${i}] = bitcast<vec4<u32>>(four);`
-      : `let bits = bitcast<vec4<u32>>(four);
-  ${slice}[${i} * 2] = bits.xy;
-  ${slice}[${i} * 2 + 1] = bits.zw;`;
-  return [
-    ...(width === 4 || flush
-      ? [`fn staged(slot: u32, i: u32) -> vec4<Sum> { return bitcast<vec4<Sum>>(${quad}); }`]
-      : []),
-    ...(width === 1
-      ? [`fn stagedCell(slot: u32, i: u32) -> Sum { return bitcast<Sum>(${cell}[i % ${numbers}]); }`]
-      : []),
-    ...(flush ? [`fn putTotal(slot: u32, i: u32, four: vec4<Sum>) {\n  ${write}\n}`] : []),
-  ].join('\n\n');
+    : `memory0[slot + i / ${quads * 4}][${inRows(`i % ${quads * 4} / ${numbers}`)}]`;
+  return `fn stagedCell(slot: u32, i: u32) -> Sum { return bitcast<Sum>(${cell}[i % ${numbers}]); }`;
 }

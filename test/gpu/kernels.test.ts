@@ -210,14 +210,14 @@ function paramsFor(kernel: Kernel, problem: Problem): Params {
   return fits!;
 }
 
-/** The same parameters for a pipeline; each third turn packs what another does not, fetches further ahead, or cuts K into ways. */
+/** The same parameters for a pipeline; each third turn packs what another does not and may keep its loads still, fetches further ahead, or cuts K into ways. */
 function pipelined(params: Params, turn: number): Params {
   const [{ K }] = gpu().profile.matrixConfigs;
   const third = Math.floor(turn / 3);
   return {
     ...params,
     ...{ bk: K, stages: 2, pack: [0, 1, 2, 0][third % 4], prefetch: [1, 2, 4][third % 3] },
-    ...{ ways: 1 + (Math.floor(third / 2) % 2), stagger: 8 * (third % 2) },
+    ...{ ways: 1 + (Math.floor(third / 2) % 2), stagger: 8 * (third % 2), still: third % 2 },
   };
 }
 

@@ -120,15 +120,15 @@ fn main(
     let word1 = wordOf(batch, wide, k + 1);
     let word2 = wordOf(batch, wide, k + 2);
     let word3 = wordOf(batch, wide, k + 3);
-    let few0 = fewOf(batch, 0, k);
+    let few0_0 = fewOf(batch, 0, k);
     let part0_0 = partB0(word0);
-    sum0_0 += few0[0] * part0_0;
+    sum0_0 += few0_0[0] * part0_0;
     let part1_0 = partB0(word1);
-    sum0_0 += few0[1] * part1_0;
+    sum0_0 += few0_0[1] * part1_0;
     let part2_0 = partB0(word2);
-    sum0_0 += few0[2] * part2_0;
+    sum0_0 += few0_0[2] * part2_0;
     let part3_0 = partB0(word3);
-    sum0_0 += few0[3] * part3_0;
+    sum0_0 += few0_0[3] * part3_0;
   }
 
   var all = array(sum0_0);

@@ -58,6 +58,7 @@ struct Lines {
   lines: u32, length: u32, copies: u32,
   ld: u32, offset: u32, stride: u32,
   first: u32,                        // scale
+  steps: u32,                        // of K that its blocks reach over, where it is split
 }
 
 alias Cells = vec4<f32>;
@@ -105,14 +106,14 @@ fn storeScaled(batch: u32, row: u32, col: u32, sum: Cells) {
   storeC(batch, row, col, value);
 }
 
-struct Split { high: vec2<u32>, low: vec2<u32> }
+struct Halves { high: vec2<u32>, low: vec2<u32> }
 
-fn split(x: vec4f) -> Split {
+fn halves(x: vec4f) -> Halves {
   let bits = bitcast<vec4<u32>>(x);
   let rounded = (bits + 0xfffu + ((bits >> vec4(13u)) & vec4(1u))) & vec4(0xffffe000u);
   let high = select(vec4f(), bitcast<vec4f>(rounded), abs(x) >= vec4(0x1p-14f));
   let low = x - high;
-  return Split(
+  return Halves(
     vec2(pack2x16float(high.xy), pack2x16float(high.zw)),
     vec2(pack2x16float(low.xy), pack2x16float(low.zw)),
   );
@@ -130,8 +131,8 @@ fn scalesOfB(batch: u32, col: u32) -> vec4f {
 struct Parts { high: vec4<u32>, low: vec4<u32> }
 
 fn splitWords(x: vec4<u32>, y: vec4<u32>, scaleX: vec4f, scaleY: vec4f) -> Parts {
-  let first = split(bitcast<vec4f>(x) * scaleX);
-  let second = split(bitcast<vec4f>(y) * scaleY);
+  let first = halves(bitcast<vec4f>(x) * scaleX);
+  let second = halves(bitcast<vec4f>(y) * scaleY);
   return Parts(vec4(first.high, second.high), vec4(first.low, second.low));
 }
 
@@ -151,11 +152,7 @@ const FLUSHES = 6u;
 var<workgroup> memory0: array<array<Word, 96>, 8>;
 var<workgroup> memory1: array<array<Word, 96>, 8>;
 
-fn staged(slot: u32, i: u32) -> vec4<Sum> { return bitcast<vec4<Sum>>(memory0[slot + i / 64][i % 64]); }
-
-fn putTotal(slot: u32, i: u32, four: vec4<Sum>) {
-  memory0[slot + i / 64][i % 64] = bitcast<vec4<u32>>(four);
-}
+fn staged(slot: u32, i: u32) -> vec4<Sum> { return bitcast<vec4<Sum>>(memory0[slot + i / 64][i % 64 / 4 * 6 + i % 64 % 4]); }
 
 @compute @workgroup_size(128)
 fn main(
@@ -170,7 +167,9 @@ fn main(
   let sliceA = subgroup / 2;
   let sliceB = subgroup % 2;
   let slot = subgroup * 2;
-
+  let quadRow = lane / 4;
+  let quad = (quadRow / 4 * 4 + quadRow % 2 * 2 + quadRow / 2 % 2) * 6 + lane % 4;
+  
   // Along K, this thread fetches word atK of its line and of every 64th line below. Eight neighbouring threads
   // take eight lines, so that their stores fall into different banks.
   let line = thread / 16 * 8 + thread % 8;
@@ -333,21 +332,21 @@ fn main(
       workgroupBarrier();
     }
     // Into f32 registers, before the matrix units have truncated too much.
-    subgroupMatrixStore<row_major>(&memory0[slot], 0, sum0_0, 4);
-    subgroupMatrixStore<row_major>(&memory0[slot + 1], 0, sum0_1, 4);
+    subgroupMatrixStore<row_major>(&memory0[slot], 0, sum0_0, 6);
+    subgroupMatrixStore<row_major>(&memory0[slot + 1], 0, sum0_1, 6);
     workgroupBarrier();
-    total0_0_0 += staged(slot, lane);
-    total0_0_1 += staged(slot, lane + 32);
-    total0_1_0 += staged(slot, lane + 64);
-    total0_1_1 += staged(slot, lane + 96);
+    total0_0_0 += bitcast<vec4<Sum>>(memory0[slot][quad]);
+    total0_0_1 += bitcast<vec4<Sum>>(memory0[slot][quad + 48]);
+    total0_1_0 += bitcast<vec4<Sum>>(memory0[slot + 1][quad]);
+    total0_1_1 += bitcast<vec4<Sum>>(memory0[slot + 1][quad + 48]);
     workgroupBarrier();
-    subgroupMatrixStore<row_major>(&memory0[slot], 0, sum1_0, 4);
-    subgroupMatrixStore<row_major>(&memory0[slot + 1], 0, sum1_1, 4);
+    subgroupMatrixStore<row_major>(&memory0[slot], 0, sum1_0, 6);
+    subgroupMatrixStore<row_major>(&memory0[slot + 1], 0, sum1_1, 6);
     workgroupBarrier();
-    total1_0_0 += staged(slot, lane);
-    total1_0_1 += staged(slot, lane + 32);
-    total1_1_0 += staged(slot, lane + 64);
-    total1_1_1 += staged(slot, lane + 96);
+    total1_0_0 += bitcast<vec4<Sum>>(memory0[slot][quad]);
+    total1_0_1 += bitcast<vec4<Sum>>(memory0[slot][quad + 48]);
+    total1_1_0 += bitcast<vec4<Sum>>(memory0[slot + 1][quad]);
+    total1_1_1 += bitcast<vec4<Sum>>(memory0[slot + 1][quad + 48]);
     sum0_0 = Result();
     sum0_1 = Result();
     sum1_0 = Result();
@@ -358,10 +357,10 @@ fn main(
   // The results, through the first buffer.
   let firstRow = tile.row + subgroup / 2 * 32;
   let firstCol = tile.col + subgroup % 2 * 32;
-  putTotal(slot, lane, total0_0_0);
-  putTotal(slot, lane + 32, total0_0_1);
-  putTotal(slot, lane + 64, total0_1_0);
-  putTotal(slot, lane + 96, total0_1_1);
+  memory0[slot][quad] = bitcast<vec4<u32>>(total0_0_0);
+  memory0[slot][quad + 48] = bitcast<vec4<u32>>(total0_0_1);
+  memory0[slot + 1][quad] = bitcast<vec4<u32>>(total0_1_0);
+  memory0[slot + 1][quad + 48] = bitcast<vec4<u32>>(total0_1_1);
   workgroupBarrier();
   for (var v = 0u; v < 4; v++) {
     let i = lane + v * 32;
@@ -371,10 +370,10 @@ fn main(
     storeScaled(tile.batch, row, col, staged(slot, i));
   }
   workgroupBarrier();
-  putTotal(slot, lane, total1_0_0);
-  putTotal(slot, lane + 32, total1_0_1);
-  putTotal(slot, lane + 64, total1_1_0);
-  putTotal(slot, lane + 96, total1_1_1);
+  memory0[slot][quad] = bitcast<vec4<u32>>(total1_0_0);
+  memory0[slot][quad + 48] = bitcast<vec4<u32>>(total1_0_1);
+  memory0[slot + 1][quad] = bitcast<vec4<u32>>(total1_1_0);
+  memory0[slot + 1][quad + 48] = bitcast<vec4<u32>>(total1_1_1);
   workgroupBarrier();
   for (var v = 0u; v < 4; v++) {
     let i = lane + v * 32;

@@ -58,6 +58,7 @@ struct Lines {
   lines: u32, length: u32, copies: u32,
   ld: u32, offset: u32, stride: u32,
   first: u32,                        // scale
+  steps: u32,                        // of K that its blocks reach over, where it is split
 }
 
 alias Cells = vec4<f32>;
