@@ -115,6 +115,7 @@ export function targets(record: BenchRecord): readonly Target[] {
   return [
     ...[large, larger].flatMap(shape => [
       atLeast(`f32, ${shape}`, row(shape, 'f32')?.ours, 150),
+      atLeast(`f32, ${shape}, at the least`, row(shape, 'f32')?.ours, 105),
       noWorse(shape),
     ]),
     atLeast(`f32, ${large}, strict`, row(large, 'f32', 'strict')?.ours, round(strict ?? 50.8)),

@@ -82,7 +82,7 @@ export const splitF32: Kernel = {
     const most = profile.software ? SOFTWARE_CELLS : Number.POSITIVE_INFINITY;
     const tiles = TILES.filter(({ sm, sn }) => sm * sn <= most)
       .map(({ efficiency: _, ...tile }) => ({
-        ...tile,
+        ...{ still: 0, ...tile },
         bk: tile.stages === 2 ? configOf(profile).K : tile.bk,
         slices: 1,
       }))

@@ -54,7 +54,10 @@ export const subgroupMatrix: Kernel = {
   },
   candidates(problem, profile) {
     const most = profile.software ? SOFTWARE_CELLS : Number.POSITIVE_INFINITY;
-    const tiles = TILES.filter(({ sm, sn }) => sm * sn <= most).map(({ efficiency: _, ...tile }) => tile);
+    const tiles = TILES.filter(({ sm, sn }) => sm * sn <= most).map(({ efficiency: _, ...tile }) => ({
+      still: 0,
+      ...tile,
+    }));
     const fitting = (config: number, K: number) => {
       const seen = new Set<string>();
       return tiles

@@ -175,6 +175,20 @@ describe('what is shipped', () => {
     }
     expect(shippedFor({ ...NVIDIA, vendor: 'nobody' })).toEqual([]);
   });
+
+  test("of an H200 is what is chosen there for each entry's own problem", () => {
+    const bytes = { maxBufferSize: 2 ** 31, maxStorageBufferBindingSize: 2 ** 31 };
+    const threads = { maxComputeInvocationsPerWorkgroup: 1024, maxComputeWorkgroupSizeX: 1024 };
+    const limits = { ...H200.limits, ...bytes, ...threads };
+    const profile = { ...H200, limits };
+    const entries = shippedFor(profile);
+    expect(entries.length).toBeGreaterThan(30);
+    for (const { kernel, params, ...problem } of entries) {
+      const wanted = normalize(problem);
+      const [first] = choose(wanted, profile, { suggested: lookup(wanted, profile, []) }).ranked;
+      expect({ kernel: first.kernel.name, params: first.params }).toEqual({ kernel, params });
+    }
+  });
 });
 
 describe('starting points', () => {

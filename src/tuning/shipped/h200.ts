@@ -18,6 +18,7 @@ export const h200: ShippedTable = {
           'subgroup-matrix',
           {
             stages: 2,
+            still: 0,
             bm: 32,
             bn: 32,
             bk: 16,
@@ -39,6 +40,7 @@ export const h200: ShippedTable = {
           'subgroup-matrix',
           {
             stages: 2,
+            still: 0,
             bm: 32,
             bn: 64,
             bk: 16,
@@ -60,6 +62,7 @@ export const h200: ShippedTable = {
           'subgroup-matrix',
           {
             stages: 2,
+            still: 0,
             bm: 64,
             bn: 128,
             bk: 16,
@@ -81,6 +84,7 @@ export const h200: ShippedTable = {
           'subgroup-matrix',
           {
             stages: 2,
+            still: 0,
             bm: 64,
             bn: 128,
             bk: 16,
@@ -102,6 +106,7 @@ export const h200: ShippedTable = {
           'subgroup-matrix',
           {
             stages: 2,
+            still: 0,
             bm: 64,
             bn: 64,
             bk: 16,
@@ -123,6 +128,7 @@ export const h200: ShippedTable = {
           'subgroup-matrix',
           {
             stages: 2,
+            still: 0,
             bm: 128,
             bn: 128,
             bk: 16,
@@ -144,6 +150,7 @@ export const h200: ShippedTable = {
           'subgroup-matrix',
           {
             stages: 2,
+            still: 0,
             bm: 128,
             bn: 128,
             bk: 16,
@@ -165,6 +172,7 @@ export const h200: ShippedTable = {
           'subgroup-matrix',
           {
             stages: 2,
+            still: 0,
             bm: 128,
             bn: 128,
             bk: 16,
@@ -186,6 +194,7 @@ export const h200: ShippedTable = {
           'subgroup-matrix',
           {
             stages: 2,
+            still: 0,
             bm: 32,
             bn: 64,
             bk: 16,
@@ -207,6 +216,7 @@ export const h200: ShippedTable = {
           'subgroup-matrix',
           {
             stages: 2,
+            still: 0,
             bm: 32,
             bn: 64,
             bk: 16,
@@ -228,6 +238,7 @@ export const h200: ShippedTable = {
           'subgroup-matrix',
           {
             stages: 2,
+            still: 0,
             bm: 64,
             bn: 128,
             bk: 16,
@@ -249,6 +260,7 @@ export const h200: ShippedTable = {
           'subgroup-matrix',
           {
             stages: 2,
+            still: 0,
             bm: 128,
             bn: 128,
             bk: 16,
@@ -270,6 +282,7 @@ export const h200: ShippedTable = {
           'subgroup-matrix',
           {
             stages: 2,
+            still: 0,
             bm: 64,
             bn: 64,
             bk: 16,
@@ -291,6 +304,7 @@ export const h200: ShippedTable = {
           'subgroup-matrix',
           {
             stages: 2,
+            still: 0,
             bm: 64,
             bn: 64,
             bk: 16,
@@ -312,6 +326,7 @@ export const h200: ShippedTable = {
           'subgroup-matrix',
           {
             stages: 2,
+            still: 0,
             bm: 64,
             bn: 64,
             bk: 16,
@@ -333,6 +348,7 @@ export const h200: ShippedTable = {
           'subgroup-matrix',
           {
             stages: 2,
+            still: 0,
             bm: 128,
             bn: 128,
             bk: 16,
@@ -354,6 +370,7 @@ export const h200: ShippedTable = {
           'subgroup-matrix',
           {
             stages: 2,
+            still: 0,
             bm: 128,
             bn: 128,
             bk: 16,
@@ -375,6 +392,7 @@ export const h200: ShippedTable = {
           'subgroup-matrix',
           {
             stages: 2,
+            still: 0,
             bm: 128,
             bn: 128,
             bk: 16,
@@ -396,6 +414,7 @@ export const h200: ShippedTable = {
           'subgroup-matrix',
           {
             stages: 2,
+            still: 0,
             bm: 64,
             bn: 64,
             bk: 16,
@@ -417,6 +436,7 @@ export const h200: ShippedTable = {
           'subgroup-matrix',
           {
             stages: 2,
+            still: 0,
             bm: 64,
             bn: 64,
             bk: 16,
@@ -456,7 +476,7 @@ export const h200: ShippedTable = {
           1024,
           1,
           'split-f32',
-          { slices: 1, stages: 2, pack: 1, bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, prefetch: 2 },
+          { slices: 1, stages: 2, pack: 1, still: 0, bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, prefetch: 2 },
           0.044,
         ],
         [
@@ -465,7 +485,7 @@ export const h200: ShippedTable = {
           1000,
           1,
           'split-f32',
-          { slices: 1, stages: 2, pack: 1, bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, prefetch: 2 },
+          { slices: 1, stages: 2, pack: 1, still: 0, bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, prefetch: 2 },
           0.0439,
         ],
         [
@@ -474,7 +494,7 @@ export const h200: ShippedTable = {
           1027,
           1,
           'split-f32',
-          { slices: 1, stages: 2, pack: 1, bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, prefetch: 2 },
+          { slices: 1, stages: 2, pack: 1, still: 0, bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, prefetch: 2 },
           0.0675,
         ],
         [
@@ -539,7 +559,7 @@ export const h200: ShippedTable = {
           4096,
           1,
           'split-f32',
-          { slices: 4, stages: 2, pack: 2, bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, prefetch: 2 },
+          { slices: 4, stages: 2, pack: 2, still: 0, bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, prefetch: 2 },
           0.0848,
         ],
         [
@@ -548,7 +568,7 @@ export const h200: ShippedTable = {
           14336,
           1,
           'split-f32',
-          { slices: 4, stages: 2, pack: 2, bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, prefetch: 2 },
+          { slices: 4, stages: 2, pack: 2, still: 0, bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, prefetch: 2 },
           0.258,
         ],
         [
@@ -557,7 +577,7 @@ export const h200: ShippedTable = {
           2048,
           1,
           'split-f32',
-          { slices: 1, stages: 2, pack: 1, bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, prefetch: 2 },
+          { slices: 1, stages: 2, pack: 1, still: 0, bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, prefetch: 2 },
           0.201,
         ],
         [
@@ -566,7 +586,7 @@ export const h200: ShippedTable = {
           4096,
           1,
           'split-f32',
-          { slices: 1, stages: 2, pack: 1, bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, prefetch: 1, still: 1 },
+          { slices: 1, stages: 2, pack: 1, still: 1, bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, prefetch: 1 },
           1.28,
         ],
         [
@@ -575,7 +595,7 @@ export const h200: ShippedTable = {
           4095,
           1,
           'split-f32',
-          { slices: 1, stages: 2, pack: 1, bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, prefetch: 1, still: 1 },
+          { slices: 1, stages: 2, pack: 1, still: 1, bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, prefetch: 1 },
           1.35,
         ],
         [
@@ -584,7 +604,7 @@ export const h200: ShippedTable = {
           8192,
           1,
           'split-f32',
-          { slices: 1, stages: 2, pack: 1, bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, prefetch: 1 },
+          { slices: 1, stages: 2, pack: 1, still: 0, bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, prefetch: 1 },
           10.4,
         ],
         [
@@ -593,7 +613,7 @@ export const h200: ShippedTable = {
           4096,
           1,
           'split-f32',
-          { slices: 1, stages: 2, pack: 1, bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, prefetch: 1, still: 1 },
+          { slices: 1, stages: 2, pack: 1, still: 1, bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, prefetch: 1 },
           0.682,
         ],
         [
@@ -602,7 +622,7 @@ export const h200: ShippedTable = {
           4096,
           1,
           'split-f32',
-          { slices: 1, stages: 2, pack: 1, bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, prefetch: 1, still: 1 },
+          { slices: 1, stages: 2, pack: 1, still: 1, bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, prefetch: 1 },
           0.833,
         ],
         [
@@ -611,7 +631,7 @@ export const h200: ShippedTable = {
           512,
           1,
           'split-f32',
-          { slices: 1, stages: 2, pack: 1, bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, prefetch: 1, still: 1 },
+          { slices: 1, stages: 2, pack: 1, still: 1, bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, prefetch: 1 },
           0.0502,
         ],
         [1, 4096, 4096, 1, 'gemv', { lanes: 8, slices: 32 }, 0.0218],
@@ -632,6 +652,7 @@ export const h200: ShippedTable = {
           'subgroup-matrix',
           {
             stages: 2,
+            still: 1,
             bm: 128,
             bn: 128,
             bk: 32,
@@ -642,7 +663,6 @@ export const h200: ShippedTable = {
             ways: 1,
             slices: 1,
             config: 0,
-            still: 1,
           },
           0.232,
         ],
