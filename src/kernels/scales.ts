@@ -17,14 +17,14 @@ import { vectorizes } from '../wgsl/vectors.ts';
 
 /** Lines whose scales are looked for: rows of op(A) or columns of op(B), of an f32 operand. */
 export interface LinesOptions {
-  /** The operand, whose buffer is \`a\` or \`b\`. */
+  /** The operand, whose buffer is `a` or `b`. */
   readonly name: 'a' | 'b';
   readonly operand: Operand;
   /** Lines, and elements in each. */
   readonly lines: number;
   readonly length: number;
   readonly batch: number;
-  /** Where the scales start in the buffer \`scales\`. */
+  /** Where the scales start in the buffer `scales`. */
   readonly firstScale: number;
 }
 
@@ -39,7 +39,7 @@ export const copiesOf = ({ operand, batch }: LinesOptions): number => (operand.s
 export const widthRead = ({ name, operand, lines, length }: LinesOptions): WidthC =>
   vectorizes(operand, rowLength(name, operand, lines, length), 4) ? 4 : 1;
 
-/** The name and the contents of the uniform \`linesA\` or \`linesB\`. */
+/** The name and the contents of the uniform `linesA` or `linesB`. */
 export const linesName = ({ name }: LinesOptions): string => `lines${name.toUpperCase()}`;
 export const linesData = (options: LinesOptions, steps = 0): Uint32Array => {
   const { operand, lines, length, firstScale } = options;
@@ -118,7 +118,7 @@ fn main(
 }
 `;
 
-/** WGSL: \`magnitude\` of \`elements\`, \`largestOf\` what 256 threads have found of a type, and \`scaleFor\` it. */
+/** WGSL: `magnitude` of `elements`, `largestOf` what 256 threads have found of a type, and `scaleFor` it. */
 export const largest = (
   width: WidthC,
   found: string,

@@ -1,10 +1,11 @@
 /**
  * Split: an operand of f32 as two f16 parts, a high one of 11 bits and a low one, in the blocks that the matrix kernels fetch
- * (pack.ts, blocks of \`lines\`), each line scaled by a power of two (scales.ts).
+ * (pack.ts, blocks of `lines`), each line scaled by a power of two (scales.ts).
  *
- * Mapping: some lines along memory are read twice by one workgroup, to find their scales and to split them, the second time backwards:
- * what was read last is still in a cache. A thread splits a word of eight elements at a time, of neighbouring lines. Lines across memory are split by a pass of their own: a word is eight loads, and neighbouring threads have
- * neighbouring lines.
+ * Mapping: some lines along memory are read twice by one workgroup, to find their scales and to split them, the second time
+ * backwards: what was read last is still in a cache. A thread splits a word of eight elements at a time; neighbouring threads have
+ * neighbouring lines. Lines across memory are split by a pass of their own, after that which finds their scales: a word is eight
+ * loads there.
  */
 import type { Operand } from '../problem.ts';
 import { ceilDiv, foldGrid, type Pass, reads, uniform, writes } from '../program.ts';
@@ -246,10 +247,10 @@ fn main(
   let at = word * 8;
   ${unroll(8, 2, j => `let x${j} = elements[begin + ${j === 0 ? 'at' : `(at + ${j})`} * data.ld];`)}
   let inside = vec4(line < data.lines);
-  let low = select(vec4f(), vec4f(x0, x1, x2, x3), inside & (at + vec4(0u, 1u, 2u, 3u) < vec4(data.length)));
-  let high = select(vec4f(), vec4f(x4, x5, x6, x7), inside & (at + vec4(4u, 5u, 6u, 7u) < vec4(data.length)));
+  let first = select(vec4f(), vec4f(x0, x1, x2, x3), inside & (at + vec4(0u, 1u, 2u, 3u) < vec4(data.length)));
+  let second = select(vec4f(), vec4f(x4, x5, x6, x7), inside & (at + vec4(4u, 5u, 6u, 7u) < vec4(data.length)));
   let scale = scales[data.first + copy * data.lines + min(line, data.lines - 1)];
-  put(copy, line, word, tiles, halves(low * scale), halves(high * scale));
+  put(copy, line, word, tiles, halves(first * scale), halves(second * scale));
 }
 `;
 

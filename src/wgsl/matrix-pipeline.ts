@@ -268,8 +268,8 @@ ${paragraph(stagger ? staggered(stagger) : '')}${staging({ numbers, quads, stack
 ${beginMain(tile)}
   ${paragraph(ways > 1 ? indent(declareWays, 2) : '', 2)}let sliceA = ${ownWay}subgroup / ${colsOfSubgroups}${times(sm / lines)};
   let sliceB = ${ownWay}subgroup % ${colsOfSubgroups}${alongK ? times(sn / lines) : ''};
-  let slot = ${ownWay}subgroup${stacked ? '' : times(atOnce)};
-  ${paragraph(flush ? indent(declareQuad({ lanes, ofRow: N / 4, rowStaged }), 2) : '', 2)}
+  let slot = ${ownWay}subgroup${stacked ? '' : times(atOnce)};${flush ? `\n  ${indent(declareQuad({ lanes, ofRow: N / 4, rowStaged }), 2)}` : ''}
+
   ${indent(declarePlaces(tile, lines, lines), 2)}
   ${paragraph(splitB ? 'let scaleB0 = scalesOfB(tile.batch, colB * WORD);\n  let scaleB1 = scalesOfB(tile.batch, colB * WORD + 4);' : '', 2)}${indent(
     eachSum(name => `var ${name}: Result;`),
@@ -348,8 +348,8 @@ function staging({
   readonly ofRow: number;
   readonly rowStaged: number;
 }): string {
-  const inRows = (quad: string) =>
-    rowStaged > ofRow ? `${quad} / ${ofRow} * ${rowStaged} + ${quad} % ${ofRow}` : quad;
+  const padded = rowStaged * numbers > ofRow * 4;
+  const inRows = (quad: string) => (padded ? `${quad} / ${ofRow} * ${rowStaged} + ${quad} % ${ofRow}` : quad);
   if (width === 4) {
     const [place, i] = stacked ? ['slot', 'i'] : [`slot + i / ${quads}`, inRows(`i % ${quads}`)];
     const slice = `memory0[${place}]`;

@@ -169,7 +169,7 @@ fn main(
   let slot = subgroup * 2;
   let quadRow = lane / 4;
   let quad = (quadRow / 4 * 4 + quadRow % 2 * 2 + quadRow / 2 % 2) * 6 + lane % 4;
-  
+
   // Along K, this thread fetches word atK of its line and of every 64th line below. Eight neighbouring threads
   // take eight lines, so that their stores fall into different banks.
   let line = thread / 16 * 8 + thread % 8;
