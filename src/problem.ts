@@ -206,6 +206,10 @@ export const isEmpty = ({ m, n, batch }: Problem): boolean => m === 0 || n === 0
 
 export const isInteger = (type: InputType | OutputType): boolean => type !== 'f32' && type !== 'f16';
 
+/** Matrices of an operand in a batch: one that serves all products, or one for each. */
+export const copiesOf = ({ stride }: Pick<Operand, 'stride'>, batch: number): number =>
+  stride === 0 ? 1 : batch;
+
 /** 2·m·n·k for each product of the batch. */
 export const operations = ({ m, n, k, batch }: Problem): number => 2 * m * n * k * batch;
 

@@ -8,7 +8,7 @@ import { createBuffer, type HostArray, readBuffer, writeBuffer } from './device/
 import { GemmError } from './errors.ts';
 import { fromHalves, toHalves } from './float16.ts';
 import type { Plan, RunOptions } from './plan.ts';
-import { BYTES, isEmpty, type Operand, operations, type Problem } from './problem.ts';
+import { BYTES, copiesOf, isEmpty, type Operand, operations, type Problem } from './problem.ts';
 
 /** The operands as they lie on the host; everything but A and B is dense and of C's type. */
 export interface HostOperands {
@@ -148,11 +148,16 @@ function tileSize(problem: Problem, memory: number, maxBufferSize: number): Box 
   const size = { m, n, k, batch };
   const fits = () => {
     const whole = size.m === m && size.n === n && size.k === k;
-    const shared = (operand: Operand) => (operand.stride === 0 ? 1 : size.batch);
     const [bytesA, bytesB] = [BYTES[a.type], BYTES[b.type]];
     const sizes = [
-      bytesA * (whole ? spanOf(a, size.batch, a.trans ? [k, m] : [m, k]) : shared(a) * size.m * size.k),
-      bytesB * (whole ? spanOf(b, size.batch, b.trans ? [n, k] : [k, n]) : shared(b) * size.k * size.n),
+      bytesA *
+        (whole
+          ? spanOf(a, size.batch, a.trans ? [k, m] : [m, k])
+          : copiesOf(a, size.batch) * size.m * size.k),
+      bytesB *
+        (whole
+          ? spanOf(b, size.batch, b.trans ? [n, k] : [k, n])
+          : copiesOf(b, size.batch) * size.k * size.n),
       // C, and C once more on its way back.
       ...Array(residual ? 3 : 2).fill(BYTES[c.type] * size.batch * size.m * size.n),
     ];

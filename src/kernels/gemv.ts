@@ -10,7 +10,7 @@
  * - Stored across K: 256/lanes threads stand side by side, each owns the wide cells of one word; the lanes take turns of
  *   4 or 8 along K, and their sums meet in workgroup memory.
  */
-import { BYTES, operations, type Problem } from '../problem.ts';
+import { BYTES, copiesOf, operations, type Problem } from '../problem.ts';
 import { ceilDiv, foldGrid, type Program } from '../program.ts';
 import { frame, tileOf } from '../wgsl/frame.ts';
 import { plus } from '../wgsl/terms.ts';
@@ -245,9 +245,7 @@ export const gemv: Kernel = {
   },
   estimate(problem, _, params) {
     const { m, n, k, batch, a, b } = problem;
-    const bytes =
-      (a.stride === 0 ? 1 : batch) * m * k * BYTES[a.type] +
-      (b.stride === 0 ? 1 : batch) * k * n * BYTES[b.type];
+    const bytes = copiesOf(a, batch) * m * k * BYTES[a.type] + copiesOf(b, batch) * k * n * BYTES[b.type];
     return estimateMs({
       operations: operations(problem),
       unit: 'fma',

@@ -10,7 +10,7 @@
  * Mapping: a workgroup of 256 threads moves a piece of 32 stored rows through workgroup memory (wgsl/realign.ts): it reads
  * along the stored rows, whichever way they run, and writes words in the order of the blocks.
  */
-import { BYTES, isInteger, type Operand } from '../problem.ts';
+import { BYTES, copiesOf, isInteger, type Operand } from '../problem.ts';
 import { ceilDiv, foldGrid, type Pass, reads, uniform, writes } from '../program.ts';
 import { rowLength } from '../wgsl/frame.ts';
 import { type Staged, staged, THREADS } from '../wgsl/realign.ts';
@@ -49,7 +49,7 @@ export function pack(options: PackOptions): Packed {
   const tiles = ceilDiv(lines, block[0]);
   const [packedLines, packedLength] = [tiles * block[0], steps * block[1]];
   // One copy serves a batch that shares the operand.
-  const copies = operand.stride === 0 ? 1 : batch;
+  const copies = copiesOf(operand, batch);
   const stride = packedLines * packedLength;
   const [source, packed] = [`source${letter}`, `packed${letter}`];
   const inOrder = (ofLines: number, ofK: number) => (order === 'lines' ? [ofLines, ofK] : [ofK, ofLines]);

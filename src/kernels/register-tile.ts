@@ -16,7 +16,7 @@
  * the guards of rows that are not aligned.
  */
 import { GemmError } from '../errors.ts';
-import { BYTES, isInteger, type Problem } from '../problem.ts';
+import { BYTES, copiesOf, isInteger, type Problem } from '../problem.ts';
 import type { Profile } from '../profile.ts';
 import { type Binding, ceilDiv, foldGrid, type Pass, type Program } from '../program.ts';
 import { type FrameOptions, frame, tileOf, tilesOf } from '../wgsl/frame.ts';
@@ -160,10 +160,10 @@ function asTheyLie(problem: Problem): number {
 
 /** Bytes that packing reads and writes; one copy serves a batch that shares an operand. */
 function packedBytes({ m, n, k, batch, a, b }: Problem): number {
-  const copies = (stride: number) => (stride === 0 ? 1 : batch);
   return (
     k *
-    (copies(a.stride) * m * (BYTES[a.type] + BYTES.f32) + copies(b.stride) * n * (BYTES[b.type] + BYTES.f32))
+    (copiesOf(a, batch) * m * (BYTES[a.type] + BYTES.f32) +
+      copiesOf(b, batch) * n * (BYTES[b.type] + BYTES.f32))
   );
 }
 

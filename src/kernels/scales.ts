@@ -5,13 +5,15 @@
  *
  * The pass here is for lines that lie across memory; those that lie along it get theirs where they are split (split.ts).
  *
- * Mapping: 256 threads share 16 lines, 16 threads a line or, where lines can be read in fours, 64 threads four of them: neighbours
- * read neighbours. Eight loads are under way at once, or 32 where a thread has many of single elements: their latency is what it waits for.
+ * Mapping: 256 threads share 16 lines, 16 threads a line or, where lines can be read in fours, 64 threads four of them:
+ * neighbours read neighbours. Eight loads are under way at once, or 32 where a thread has many of single elements: their
+ * latency is what it waits for.
  */
-import type { Operand } from '../problem.ts';
+import { copiesOf, type Operand } from '../problem.ts';
 import { ceilDiv, foldGrid, type Pass, reads, uniform, writes } from '../program.ts';
 import { rowLength } from '../wgsl/frame.ts';
 import { cells, type WidthC } from '../wgsl/store.ts';
+import { over } from '../wgsl/terms.ts';
 import { unroll } from '../wgsl/unroll.ts';
 import { vectorizes } from '../wgsl/vectors.ts';
 
@@ -32,9 +34,6 @@ export interface LinesOptions {
 export const alongMemory = ({ name, operand }: Pick<LinesOptions, 'name' | 'operand'>): boolean =>
   (name === 'a') !== operand.trans;
 
-/** One copy of an operand serves the whole batch, or each product has its own. */
-export const copiesOf = ({ operand, batch }: LinesOptions): number => (operand.stride === 0 ? 1 : batch);
-
 /** Elements that lie side by side in memory and are read at once. */
 export const widthRead = ({ name, operand, lines, length }: LinesOptions): WidthC =>
   vectorizes(operand, rowLength(name, operand, lines, length), 4) ? 4 : 1;
@@ -42,9 +41,9 @@ export const widthRead = ({ name, operand, lines, length }: LinesOptions): Width
 /** The name and the contents of the uniform `linesA` or `linesB`. */
 export const linesName = ({ name }: LinesOptions): string => `lines${name.toUpperCase()}`;
 export const linesData = (options: LinesOptions, steps = 0): Uint32Array => {
-  const { operand, lines, length, firstScale } = options;
+  const { operand, lines, length, batch, firstScale } = options;
   const { ld, offset, stride } = operand;
-  return Uint32Array.of(lines, length, copiesOf(options), ld, offset, stride, firstScale, steps);
+  return Uint32Array.of(lines, length, copiesOf(operand, batch), ld, offset, stride, firstScale, steps);
 };
 
 /** WGSL: that uniform's type, where the lines of an operand and their scales lie. */
@@ -58,14 +57,14 @@ export const LINES = /* wgsl */ `struct Lines {
 const AT_ONCE = 16;
 
 export function scalesPass(options: LinesOptions): Pass {
-  const { name, lines, length } = options;
+  const { name, operand, lines, length, batch } = options;
   const width = widthRead(options);
   const share = (256 / AT_ONCE) * width;
   return {
     label: `scale ${name.toUpperCase()}`,
     wgsl: acrossLines(share, width, loadsAtOnce(ceilDiv(length, share), width)),
     bindings: [uniform(linesName(options)), reads(name), writes('scales')],
-    workgroups: foldGrid(ceilDiv(lines, AT_ONCE) * copiesOf(options)),
+    workgroups: foldGrid(ceilDiv(lines, AT_ONCE) * copiesOf(operand, batch)),
     threads: 256,
     workgroupMemory: 1024 * width,
   };
@@ -76,8 +75,6 @@ export function scalesPass(options: LinesOptions): Pass {
  * for as of vec4s, and four fit into the registers of one.
  */
 export const loadsAtOnce = (loads: number, width: WidthC): number => (width === 1 && loads > 8 ? 32 : 8);
-
-export const inFours = (width: WidthC) => (width === 4 ? ' / 4' : '');
 
 /** Threads that share lines that lie across memory, one or four of them. */
 const acrossLines = (share: number, width: WidthC, atOnce: number) => /* wgsl */ `
@@ -102,13 +99,13 @@ fn main(
   let pieces = (data.lines + LINES - 1) / LINES;
   let copy = index / pieces;
   if (copy >= data.copies) { return; }
-  let own = thread % (LINES${inFours(width)});
-  let share = thread / (LINES${inFours(width)});
+  let own = thread % (${over('LINES', width)});
+  let share = thread / (${over('LINES', width)});
   let line = index % pieces * LINES + own${width === 4 ? ' * 4' : ''};
   let start = data.offset + copy * data.stride + min(line, data.lines - ${width});
   var most = ${cells('u32', width)}();
   for (var i = share; i < data.length; i += ${atOnce} * SHARE) {
-    ${unroll(atOnce, 4, j => `most = max(most, magnitude((start + min(i + ${j} * SHARE, data.length - 1) * data.ld)${inFours(width)}));`)}
+    ${unroll(atOnce, 4, j => `most = max(most, magnitude(${over(`(start + min(i + ${j} * SHARE, data.length - 1) * data.ld)`, width)}));`)}
   }
   let ofLines = largestOf(own * SHARE + share, share, most);
   if (share == 0 && line < data.lines) {

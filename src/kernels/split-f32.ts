@@ -11,7 +11,7 @@
  * out as a plain f32 kernel's do.
  */
 import { GemmError } from '../errors.ts';
-import { BYTES, type Problem } from '../problem.ts';
+import { BYTES, copiesOf, type Problem } from '../problem.ts';
 import { type Profile, subgroupSizeFor } from '../profile.ts';
 import { ceilDiv, foldGrid, type Program, reads, roundUp, uniform } from '../program.ts';
 import { SUBGROUP_MATRIX_FEATURE } from '../wgsl/experimental.ts';
@@ -36,7 +36,7 @@ import { vectorizes } from '../wgsl/vectors.ts';
 import { estimateMs, quickestFirst } from './cost.ts';
 import type { Kernel, Params } from './kernel.ts';
 import { type Finish, partialBytes, reducePass } from './reduce.ts';
-import { copiesOf, LINES, type LinesOptions, linesData, linesName, scalesPass } from './scales.ts';
+import { LINES, type LinesOptions, linesData, linesName, scalesPass } from './scales.ts';
 import { sliceBytes, slicesFor } from './slices.ts';
 import { HALVES, split, splitPasses } from './split.ts';
 
@@ -144,7 +144,7 @@ export const splitF32: Kernel = {
     const reason = misfit(tile);
     if (reason) throw new GemmError('invalid-argument', `split-f32: ${reason}`);
     const linesA: LinesOptions = { name: 'a', operand: a, lines: m, length: k, batch, firstScale: 0 };
-    const scalesOfA = copiesOf(linesA) * m;
+    const scalesOfA = copiesOf(a, batch) * m;
     const linesB: LinesOptions = { ...linesA, name: 'b', operand: b, lines: n, firstScale: scalesOfA };
     const steps = stepsOfK(tile);
     const splitA = split({ ...linesA, block: [tile.bm, tile.bk], steps });
@@ -203,7 +203,7 @@ export const splitF32: Kernel = {
         ...(splitB?.uniforms ?? { [linesName(linesB)]: linesData(linesB) }),
       },
       scratch: {
-        scales: (scalesOfA + copiesOf(linesB) * n) * 4,
+        scales: (scalesOfA + copiesOf(b, batch) * n) * 4,
         ...(cut ? { partial: partialBytes(problem, slices) } : {}),
         ...splitA.scratch,
         ...splitB?.scratch,

@@ -7,15 +7,14 @@
  * neighbouring lines. Lines across memory are split by a pass of their own, after that which finds their scales: a word is eight
  * loads there.
  */
-import type { Operand } from '../problem.ts';
+import { BYTES, copiesOf, type Operand } from '../problem.ts';
 import { ceilDiv, foldGrid, type Pass, reads, uniform, writes } from '../program.ts';
 import { CACHE } from '../wgsl/matrix-layout.ts';
 import { cells } from '../wgsl/store.ts';
+import { over } from '../wgsl/terms.ts';
 import { unroll } from '../wgsl/unroll.ts';
 import {
   alongMemory,
-  copiesOf,
-  inFours,
   LINES,
   type LinesOptions,
   largest,
@@ -58,10 +57,10 @@ const MOST_LINES = 64;
 const GROUPS = 128;
 
 export function split(options: SplitOptions): Split {
-  const { lines, block, steps } = options;
-  const packed = `packed${options.name.toUpperCase()}`;
-  const copies = copiesOf(options);
-  const stride = ceilDiv(lines, block[0]) * block[0] * steps * block[1];
+  const { name, operand, batch, block, steps } = options;
+  const packed = `packed${name.toUpperCase()}`;
+  const copies = copiesOf(operand, batch);
+  const stride = padded(options) * steps * block[1];
   return {
     passes: alongMemory(options)
       ? [alongPass(options, packed)]
@@ -73,7 +72,7 @@ export function split(options: SplitOptions): Split {
     },
     part: copies * stride,
     uniforms: { [linesName(options)]: linesData(options, steps) },
-    scratch: { [packed]: 2 * copies * stride * 2 },
+    scratch: { [packed]: 2 * copies * stride * BYTES.f16 },
   };
 }
 
@@ -82,16 +81,17 @@ export const splitPasses = (lines: Pick<LinesOptions, 'name' | 'operand'>): numb
   alongMemory(lines) ? 1 : 2;
 
 const padded = ({ lines, block }: SplitOptions): number => ceilDiv(lines, block[0]) * block[0];
+/** Words of a line, in all steps. */
+const wordsOf = ({ block, steps }: SplitOptions): number => (steps * block[1]) / WORD;
 const label = ({ name }: SplitOptions): string => `split ${name.toUpperCase()}`;
 
 /** Lines along memory of a workgroup: a divisor of a block's. */
 function linesAtOnce(options: SplitOptions): number {
-  const { block, steps, lines, length } = options;
-  const copies = copiesOf(options);
-  const bytes = 4 * lines * length * copies;
+  const { operand, lines, length, batch, block } = options;
+  const copies = copiesOf(operand, batch);
+  const bytes = BYTES.f32 * lines * length * copies;
   const power = (most: number) => 2 ** Math.floor(Math.log2(Math.max(1, most)));
-  const words = (steps * block[1]) / WORD;
-  const wanted = Math.max(LINES_ALONG[bytes > CACHE ? 'large' : 'small'], power(THREADS / words));
+  const wanted = Math.max(LINES_ALONG[bytes > CACHE ? 'large' : 'small'], power(THREADS / wordsOf(options)));
   return Math.min(wanted, power((padded(options) * copies) / GROUPS), block[0] & -block[0], MOST_LINES);
 }
 
@@ -101,7 +101,7 @@ function alongPass(options: SplitOptions, packed: string): Pass {
     label: label(options),
     wgsl: alongLines(options, atOnce),
     bindings: [uniform(linesName(options)), reads(options.name), writes('scales'), writes(packed)],
-    workgroups: foldGrid((padded(options) / atOnce) * copiesOf(options)),
+    workgroups: foldGrid((padded(options) / atOnce) * copiesOf(options.operand, options.batch)),
     threads: THREADS,
     workgroupMemory: 1024 + 4 * atOnce,
   };
@@ -111,14 +111,14 @@ function alongPass(options: SplitOptions, packed: string): Pass {
 const ACROSS = { lines: 32, words: 8 } as const;
 
 function acrossPass(options: SplitOptions, packed: string): Pass {
-  const { block, steps } = options;
-  const words = (steps * block[1]) / WORD;
   return {
     label: label(options),
     wgsl: acrossLines(options),
     bindings: [uniform(linesName(options)), reads(options.name), reads('scales'), writes(packed)],
     workgroups: foldGrid(
-      ceilDiv(padded(options), ACROSS.lines) * ceilDiv(words, ACROSS.words) * copiesOf(options),
+      ceilDiv(padded(options), ACROSS.lines) *
+        ceilDiv(wordsOf(options), ACROSS.words) *
+        copiesOf(options.operand, options.batch),
     ),
     threads: THREADS,
     workgroupMemory: 0,
@@ -158,6 +158,7 @@ const alongLines = (options: SplitOptions, lines: number) => {
   // Lines whose words lie side by side in a block.
   const side = Math.min(8, lines);
   const atOnce = loadsAtOnce(ceilDiv(options.length / width, share), width);
+  const vectors = over('data.length', width);
   const four =
     width === 4
       ? 'return select(vec4f(), elements[(start + at) / 4], inside && at < data.length);'
@@ -191,8 +192,8 @@ fn main(
   let share = thread % SHARE;
   let start = origin + min(sharedLine, data.lines - 1) * data.ld;
   var most = ${cells('u32', width)}();
-  for (var i = share; i < data.length${inFours(width)}; i += ${atOnce} * SHARE) {
-    ${unroll(atOnce, 4, j => `most = max(most, magnitude(start${inFours(width)} + min(i + ${j} * SHARE, data.length${inFours(width)} - 1)));`)}
+  for (var i = share; i < ${vectors}; i += ${atOnce} * SHARE) {
+    ${unroll(atOnce, 4, j => `most = max(most, magnitude(${over('start', width)} + min(i + ${j} * SHARE, ${vectors} - 1)));`)}
   }
   let ofLine = largestOf(thread, share, ${width === 4 ? 'max(max(most.x, most.y), max(most.z, most.w))' : 'most'});
   if (share == 0) {

@@ -192,7 +192,8 @@ export function pipelineLayout(tile: MatrixTile) {
     ...{ word, numbers, alongK, lines, strideA, strideB, slice, slicesA, slicesAll, quads },
     /** Whether the matrices that a subgroup stages at once share a slice, or have one each. */
     stacked,
-    /** Words from row to row of a staged matrix: for flushes more than a row has, so that rows are stored into different banks. */
+    /** Words from row to row of a staged matrix, padded for flushes where there is room: so rows are stored into different banks. */
+    padded,
     rowStaged: padded ? ofRow + 2 : ofRow,
     /** Matrices that a subgroup stages at once. */
     atOnce: ofSubgroup && Math.max(perSlice, ofSubgroup),

@@ -51,6 +51,7 @@ export function matrixPipeline(tile: MatrixTile): string {
     quads,
     stacked,
     atOnce,
+    padded,
     rowStaged,
   } = pipelineLayout(tile);
   const [rowsOf, colsOf] = [sm / M, sn / N];
@@ -190,10 +191,11 @@ export function matrixPipeline(tile: MatrixTile): string {
     });
   /** Some matrices' totals, and where in the first buffer their fours are: for each lane the same ones at every flush. */
   const ofLane = quads / lanes;
+  const rows: StagedRows = { ofRow: N / 4, padded, rowStaged };
   const eachTotal = (first: number, count: number, line: (total: string, place: string) => string) =>
     unroll(count * ofLane, 0, i => {
       const matrix = Math.floor(i / ofLane);
-      const below = (i % ofLane) * (lanes / (N / 4)) * rowStaged;
+      const below = (i % ofLane) * (lanes / rows.ofRow) * rowStaged;
       const place = stacked
         ? `[slot][${plus(matrix * quads + below, 'quad')}]`
         : `[${plus(matrix, 'slot')}][${plus(below, 'quad')}]`;
@@ -263,12 +265,12 @@ ${declareTile(tile)}
 var<workgroup> memory0: array<array<Word, ${slice}>, ${ways * slicesAll}>;
 var<workgroup> memory1: array<array<Word, ${slice}>, ${ways * slicesAll}>;
 
-${paragraph(stagger ? staggered(stagger) : '')}${staging({ numbers, quads, stacked, width, ofRow: N / 4, rowStaged })}
+${paragraph(stagger ? staggered(stagger) : '')}${staging({ numbers, quads, stacked, width, ...rows })}
 
 ${beginMain(tile)}
   ${paragraph(ways > 1 ? indent(declareWays, 2) : '', 2)}let sliceA = ${ownWay}subgroup / ${colsOfSubgroups}${times(sm / lines)};
   let sliceB = ${ownWay}subgroup % ${colsOfSubgroups}${alongK ? times(sn / lines) : ''};
-  let slot = ${ownWay}subgroup${stacked ? '' : times(atOnce)};${flush ? `\n  ${indent(declareQuad({ lanes, ofRow: N / 4, rowStaged }), 2)}` : ''}
+  let slot = ${ownWay}subgroup${stacked ? '' : times(atOnce)};${flush ? `\n  ${indent(declareQuad(lanes, rows), 2)}` : ''}
 
   ${indent(declarePlaces(tile, lines, lines), 2)}
   ${paragraph(splitB ? 'let scaleB0 = scalesOfB(tile.batch, colB * WORD);\n  let scaleB1 = scalesOfB(tile.batch, colB * WORD + 4);' : '', 2)}${indent(
@@ -312,20 +314,19 @@ fn staggered(tile: Tile, step: u32) -> u32 {
 }
 `;
 
+/** Rows of a staged matrix: fours of each, and whether there are more words from row to row than it fills. */
+interface StagedRows {
+  readonly ofRow: number;
+  readonly padded: boolean;
+  readonly rowStaged: number;
+}
+
 /**
  * WGSL: the place of a lane's first four in a staged matrix. Rows are taken in the order 0, 2, 1, 3 where they are padded: what eight
  * lanes read at once falls into different banks then.
  */
-function declareQuad({
-  lanes,
-  ofRow,
-  rowStaged,
-}: {
-  lanes: number;
-  ofRow: number;
-  rowStaged: number;
-}): string {
-  if (rowStaged === ofRow) return 'let quad = lane;';
+function declareQuad(lanes: number, { ofRow, padded, rowStaged }: StagedRows): string {
+  if (!padded) return 'let quad = lane;';
   if ((lanes / ofRow) % 4 !== 0) return `let quad = lane / ${ofRow} * ${rowStaged} + lane % ${ofRow};`;
   return `let quadRow = lane / ${ofRow};
 let quad = (quadRow / 4 * 4 + quadRow % 2 * 2 + quadRow / 2 % 2) * ${rowStaged} + lane % ${ofRow};`;
@@ -338,17 +339,14 @@ function staging({
   stacked,
   width,
   ofRow,
+  padded,
   rowStaged,
-}: {
+}: StagedRows & {
   readonly numbers: number;
   readonly quads: number;
   readonly stacked: boolean;
   readonly width: WidthC;
-  /** Fours of a row, and words from row to row. */
-  readonly ofRow: number;
-  readonly rowStaged: number;
 }): string {
-  const padded = rowStaged * numbers > ofRow * 4;
   const inRows = (quad: string) => (padded ? `${quad} / ${ofRow} * ${rowStaged} + ${quad} % ${ofRow}` : quad);
   if (width === 4) {
     const [place, i] = stacked ? ['slot', 'i'] : [`slot + i / ${quads}`, inRows(`i % ${quads}`)];

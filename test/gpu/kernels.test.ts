@@ -210,7 +210,10 @@ function paramsFor(kernel: Kernel, problem: Problem): Params {
   return fits!;
 }
 
-/** The same parameters for a pipeline; each third turn packs what another does not and may keep its loads still, fetches further ahead, or cuts K into ways. */
+/**
+ * The same parameters for a pipeline; each third turn packs what another does not and may keep its loads still, fetches further
+ * ahead, or cuts K into ways.
+ */
 function pipelined(params: Params, turn: number): Params {
   const [{ K }] = gpu().profile.matrixConfigs;
   const third = Math.floor(turn / 3);
