@@ -24,8 +24,9 @@ export interface MatrixTile {
    */
   readonly stages: 1 | 2;
   /**
-   * Of one stage, 1: fetch the next step's words into registers while the present one is multiplied. Of two, how many steps
-   * are on their way into registers at once, 1, 2 or 4; A in rows comes a round at a time (`together`).
+   * Of one stage, 1: fetch the next step's words into registers while the present one is multiplied. Of two, of how many steps
+   * registers hold the words: of 1 or 2 that are on their way, or of 4, where two are fetched in one go as soon as the two before
+   * them have come. A in rows comes a round at a time (`together`).
    */
   readonly prefetch: number;
   /** Steps that the main loop takes in a round, a divisor of `steps` and of `flush`: 1, or 2 or 4 that are written out (`stepsTogether`). */
@@ -119,6 +120,12 @@ export const stepsTogether = ({
   return prefetch > 2 || (rowsA && sm * sn < MANY_CELLS) ? 4 : 2;
 };
 
+/** Steps whose words a pipeline fetches in a step of its round: one; or two, right behind the wait for the two before them. */
+export const fetchedAt = (step: number, prefetch: number): number[] => {
+  if (prefetch < 4) return [step + prefetch];
+  return step % 2 === 0 ? [step + 2, step + 3] : [];
+};
+
 /** Whether A's words come a round's at a time. */
 export const inLines = ({ stages, a }: MatrixTile): boolean => stages === 2 && a.kind === 'rows';
 
@@ -174,30 +181,41 @@ const divisor = (x: number, y: number): number => (y === 0 ? x : divisor(y, x % 
  * slice for each column of subgroups where its rows lie across K.
  */
 export function pipelineLayout(tile: MatrixTile) {
-  const { bm, bn, bk, sm, sn, config, parts, flush, b } = tile;
+  const { bm, bn, bk, sm, sn, config, parts, b } = tile;
   const { word, numbers, strideA, strideB } = layout(tile);
   const alongK = b.kind === 'blocked';
   const lines = divisor(sm, sn);
   const slice = Math.max(lines * strideA, alongK ? 0 : bk * strideB);
   const slicesA = (bm / lines) * parts;
   const slicesAll = slicesA + (bn / (alongK ? lines : sn)) * parts;
-  // Results are staged in fours; a subgroup has some slices, or a part of one, for some of its matrices.
-  const quads = (config.M * config.N) / 4;
-  const perSlice = Math.floor((slice * numbers) / (4 * quads));
-  const ofSubgroup = perSlice && Math.floor(slicesAll / subgroups(tile));
-  const stacked = perSlice > ofSubgroup;
-  const ofRow = config.N / numbers;
-  const padded = flush > 0 && !stacked && slice >= config.M * (ofRow + 2);
+  const staged = stagedBlock(tile, numbers, slice);
   return {
-    ...{ word, numbers, alongK, lines, strideA, strideB, slice, slicesA, slicesAll, quads },
-    /** Whether the matrices that a subgroup stages at once share a slice, or have one each. */
-    stacked,
-    /** Words from row to row of a staged matrix, padded for flushes where there is room: so rows are stored into different banks. */
-    padded,
-    rowStaged: padded ? ofRow + 2 : ofRow,
-    /** Matrices that a subgroup stages at once. */
-    atOnce: ofSubgroup && Math.max(perSlice, ofSubgroup),
+    ...{ word, numbers, alongK, lines, strideA, strideB, slice, slicesA, slicesAll },
+    ...staged,
+    /** Blocks that a subgroup stages at once, one in each of its slices. */
+    atOnce: config.M * staged.rowStaged > slice ? 0 : Math.floor(slicesAll / subgroups(tile)),
   };
+}
+
+/**
+ * Results are staged in blocks: of some matrices side by side, in rows that begin every `rowStaged` words. Where a slice has room for
+ * it, rows are two words longer than what they hold, so that numbers which are stored at once fall into different banks.
+ */
+function stagedBlock({ config: { M, N }, sn }: MatrixTile, numbers: number, slice: number) {
+  const blocks = [
+    { wide: 2, padding: 2 },
+    { wide: 1, padding: 2 },
+    { wide: 1, padding: 0 },
+  ].map(({ wide, padding }) => ({
+    /** Matrices side by side. */
+    wide,
+    rowStaged: (wide * N) / numbers + padding,
+    /** Whether rows are taken in another order: of two neighbouring ones, eight lanes would read from the same banks. */
+    spread: wide === 1 && padding > 0,
+  }));
+  const fits = ({ wide, rowStaged }: (typeof blocks)[number]) =>
+    (sn / N) % wide === 0 && M * rowStaged <= slice;
+  return blocks.find(fits) ?? blocks[2];
 }
 
 export const workgroupMemory = (tile: MatrixTile): number => {
@@ -213,13 +231,14 @@ export const workgroupMemory = (tile: MatrixTile): number => {
 function misfitOfPipeline(tile: MatrixTile): string | null {
   const { bk, config, lanes, prefetch } = tile;
   if (bk !== config.K) return `a pipeline's steps are one matrix deep: bk has to be ${config.K}`;
-  if (![1, 2, 4].includes(prefetch)) return 'a pipeline fetches 1, 2 or 4 steps early';
+  if (![1, 2, 4].includes(prefetch)) return 'a pipeline holds words of 1, 2 or 4 steps';
   const lines = threadsOfWay(tile) / (tile.together * (bk / wordElements(tile)));
   if (inLines(tile) && (lines % 1 !== 0 || tile.bm % lines !== 0))
     return `${threadsOfWay(tile)} threads do not fetch ${tile.together} steps of ${tile.bm} rows evenly`;
-  const { quads, atOnce } = pipelineLayout(tile);
+  const { atOnce } = pipelineLayout(tile);
   if (tile.flush > 0 && wordBytes(tile) !== 16) return 'totals go through words of 16 bytes';
-  if (quads % lanes !== 0) return `${lanes} lanes cannot share a matrix of ${config.M}×${config.N} in fours`;
+  if (((config.M * config.N) / 4) % lanes !== 0)
+    return `${lanes} lanes cannot share a matrix of ${config.M}×${config.N} in fours`;
   return atOnce > 0 ? null : 'there is no room in workgroup memory to stage results';
 }
 

@@ -11,10 +11,19 @@
  * step, and it stores them in that one (log entry 23). With ways, groups of subgroups make the whole tile over a part of K each, in
  * slices of their own, and their sums are added as they are stored (log entry 24).
  *
- * At a flush and at the end the first buffer is free: results go through it, a few matrices of each subgroup at a time.
+ * Results go through the buffers, a block of matrices in each of a subgroup's slices at a time: at a flush through the first one,
+ * which is free then, and at the end through both in turn, so that one block is stored while the next goes into workgroup memory.
  */
 import { declarePlaces, placesA, placesB } from './matrix-fetch.ts';
-import { inLines, type MatrixTile, pipelineLayout, subgroups, threadsOfWay } from './matrix-layout.ts';
+import {
+  fetchedAt,
+  inLines,
+  type MatrixTile,
+  pipelineLayout,
+  subgroups,
+  threadsOfWay,
+} from './matrix-layout.ts';
+import { pipelineResults } from './matrix-results.ts';
 import {
   beginMain,
   declareSteps,
@@ -24,7 +33,6 @@ import {
   paragraph,
   partsOf,
 } from './matrix-tile.ts';
-import { cells, type WidthC } from './store.ts';
 import { plus, times } from './terms.ts';
 import { unroll } from './unroll.ts';
 
@@ -36,24 +44,9 @@ const TURNS = [
 
 /** WGSL: declarations and `main`, to follow a frame with \`words\` access and \`tileOf(bm, bn)\`. */
 export function matrixPipeline(tile: MatrixTile): string {
-  const { config, lanes, bm, bn, sm, sn, flush, prefetch, stagger, ways, slices, store, width } = tile;
+  const { config, bm, bn, sm, sn, flush, prefetch, stagger, ways } = tile;
   const { M, N } = config;
-  const {
-    word,
-    numbers,
-    alongK,
-    lines,
-    strideA,
-    strideB,
-    slice,
-    slicesA,
-    slicesAll,
-    quads,
-    stacked,
-    atOnce,
-    padded,
-    rowStaged,
-  } = pipelineLayout(tile);
+  const { word, alongK, lines, strideA, strideB, slice, slicesA, slicesAll, atOnce } = pipelineLayout(tile);
   const [rowsOf, colsOf] = [sm / M, sn / N];
   const colsOfSubgroups = bn / sn;
   const matrices = rowsOf * colsOf;
@@ -86,6 +79,7 @@ export function matrixPipeline(tile: MatrixTile): string {
       : [`now = ${at(step)};`, ...ofSteps.map(({ name, from }) => `${how}${name}_${set} = ${from};`)].join(
           '\n',
         );
+  const declareWords = (set: number) => ofSteps.map(({ name }) => `var ${name}_${set}: Word;`).join('\n');
   /** And from there into a buffer. */
   const put = (set: number, buffer: number) => {
     const lines = ofSteps
@@ -147,7 +141,7 @@ export function matrixPipeline(tile: MatrixTile): string {
       load(next, nextBuffer),
       putLines(i, buffer),
       put(i % prefetch, buffer),
-      fetch(i % prefetch, `min(step + ${i + prefetch}, STEPS - 1)`),
+      ...fetchedAt(i, prefetch).map(later => fetch(later % prefetch, `min(step + ${later}, STEPS - 1)`)),
       i === together - 1 ? fetchLines(`min(step + ${together}, STEPS - ${together})`) : '',
       'workgroupBarrier();',
     ]
@@ -169,38 +163,13 @@ export function matrixPipeline(tile: MatrixTile): string {
         ]
       : [putLines(together - 2, 0), put(0, 0), fetch(0, 'STEPS - 1'), putLines(together - 1, 1), put(0, 1)]),
     fetchLines('0'),
-    ...Array.from({ length: prefetch }, (_, set) => fetch(set, `${set}`, set > 1 ? 'var ' : '')),
+    ...Array.from({ length: Math.min(prefetch, 2) }, (_, set) => fetch(set, `${set}`)),
+    ...Array.from({ length: Math.max(prefetch - 2, 0) }, (_, set) => declareWords(set + 2)),
   ]
     .filter(Boolean)
     .join('\n');
 
-  /** Some results at a time: into the first buffer from where they are, and out of it as numbers. */
-  const drain = (
-    into: (first: number, count: number) => string,
-    out: (first: number, count: number) => string,
-  ) =>
-    unroll(Math.ceil(matrices / atOnce), 0, turn => {
-      const first = turn * atOnce;
-      const count = Math.min(atOnce, matrices - first);
-      return `${turn > 0 ? 'workgroupBarrier();\n' : ''}${into(first, count)}\nworkgroupBarrier();\n${out(first, count)}`;
-    });
-  const fromMatrices = (first: number, count: number) =>
-    unroll(count, 0, i => {
-      const [place, offset] = stacked ? ['slot', (i * quads * 4) / numbers] : [plus(i, 'slot'), 0];
-      return `subgroupMatrixStore<row_major>(&memory0[${place}], ${offset}, ${sum(first + i)}, ${rowStaged});`;
-    });
-  /** Some matrices' totals, and where in the first buffer their fours are: for each lane the same ones at every flush. */
-  const ofLane = quads / lanes;
-  const rows: StagedRows = { ofRow: N / 4, padded, rowStaged };
-  const eachTotal = (first: number, count: number, line: (total: string, place: string) => string) =>
-    unroll(count * ofLane, 0, i => {
-      const matrix = Math.floor(i / ofLane);
-      const below = (i % ofLane) * (lanes / rows.ofRow) * rowStaged;
-      const place = stacked
-        ? `[slot][${plus(matrix * quads + below, 'quad')}]`
-        : `[${plus(matrix, 'slot')}][${plus(below, 'quad')}]`;
-      return line(`${sum(first + matrix).replace('sum', 'total')}_${i % ofLane}`, `memory0${place}`);
-    });
+  const results = pipelineResults(tile);
   const loop = flush
     ? `for (var flush = 0u; flush < FLUSHES; flush++) {
   for (var turn = 0u; turn < ${flush / together}; turn++) {
@@ -208,12 +177,7 @@ export function matrixPipeline(tile: MatrixTile): string {
     ${indent(steps, 4)}
   }
   // Into f32 registers, before the matrix units have truncated too much.
-  ${indent(
-    drain(fromMatrices, (first, count) =>
-      eachTotal(first, count, (total, place) => `${total} += bitcast<vec4<Sum>>(${place});`),
-    ),
-    2,
-  )}
+  ${indent(results.flush, 2)}
   ${indent(
     eachSum(name => `${name} = Result();`),
     2,
@@ -225,31 +189,6 @@ export function matrixPipeline(tile: MatrixTile): string {
   ${indent(steps, 2)}
 }`;
 
-  // Neighbouring lanes store neighbouring cells, or fours of them.
-  const units = (quads * 4) / width;
-  const read = width === 4 ? 'staged' : 'stagedCell';
-  const value =
-    ways > 1
-      ? Array.from({ length: ways }, (_, w) => `${read}(${plus(w * slicesAll, 'firstSlot')}, i)`).join(' + ')
-      : `${read}(slot, i)`;
-  const finish = drain(
-    flush
-      ? (first, count) =>
-          eachTotal(first, count, (total, place) => `${place} = bitcast<vec4<u32>>(${total});`)
-      : fromMatrices,
-    (first, count) => {
-      const stores = (count * units) / lanes;
-      const ragged = stores % ways > 0 ? `\n  if (i >= ${count * units}) { break; }` : '';
-      return `for (var v = 0u; v < ${Math.ceil(stores / ways)}; v++) {
-  let i = lane + ${ways > 1 ? `(v * ${ways} + way)` : 'v'} * ${lanes};${ragged}
-  let matrix = ${plus(first, `i / ${units}`)};
-  let row = firstRow + matrix / ${colsOf} * ${M} + i % ${units} / ${N / width};
-  let col = firstCol + matrix % ${colsOf} * ${N} + i % ${N / width}${times(width)};
-  ${store}(tile.batch, row, col, ${value}${slices > 1 ? ', tile.slice' : ''});
-}`;
-    },
-  );
-
   const ownWay = ways > 1 ? `way * ${slicesAll} + ` : '';
   const declareWays = `// One way's subgroups multiply a part of K, and its threads fetch it.
 let way = subgroupOfAll / ${subgroups(tile)};
@@ -257,7 +196,7 @@ let subgroup = subgroupOfAll % ${subgroups(tile)};
 let filling = threadOfAll / ${threadsOfWay(tile)};
 let thread = threadOfAll % ${threadsOfWay(tile)};
 let filled = filling * ${slicesAll};
-let firstSlot = subgroup${stacked ? '' : times(atOnce)};`;
+let firstSlot = subgroup${times(atOnce)};`;
 
   return /* wgsl */ `
 ${declareTile(tile)}
@@ -265,27 +204,17 @@ ${declareTile(tile)}
 var<workgroup> memory0: array<array<Word, ${slice}>, ${ways * slicesAll}>;
 var<workgroup> memory1: array<array<Word, ${slice}>, ${ways * slicesAll}>;
 
-${paragraph(stagger ? staggered(stagger) : '')}${staging({ numbers, quads, stacked, width, ...rows })}
-
-${beginMain(tile)}
+${paragraph(stagger ? staggered(stagger) : '')}${paragraph(results.functions)}${beginMain(tile)}
   ${paragraph(ways > 1 ? indent(declareWays, 2) : '', 2)}let sliceA = ${ownWay}subgroup / ${colsOfSubgroups}${times(sm / lines)};
   let sliceB = ${ownWay}subgroup % ${colsOfSubgroups}${alongK ? times(sn / lines) : ''};
-  let slot = ${ownWay}subgroup${stacked ? '' : times(atOnce)};${flush ? `\n  ${indent(declareQuad(lanes, rows), 2)}` : ''}
+  let slot = ${ownWay}subgroup${times(atOnce)};${flush ? `\n  ${results.declareQuad}` : ''}
 
   ${indent(declarePlaces(tile, lines, lines), 2)}
   ${paragraph(splitB ? 'let scaleB0 = scalesOfB(tile.batch, colB * WORD);\n  let scaleB1 = scalesOfB(tile.batch, colB * WORD + 4);' : '', 2)}${indent(
     eachSum(name => `var ${name}: Result;`),
     2,
   )}
-  ${paragraph(
-    flush
-      ? indent(
-          eachTotal(0, matrices, total => `var ${total} = ${cells('Sum', 4)}();`),
-          2,
-        )
-      : '',
-    2,
-  )}${declareSteps(tile)}let first = ${ways > 1 ? `(tile.slice * ${ways} + filling) * STEPS` : 'tile.slice * STEPS'};
+  ${paragraph(indent(results.declareTotals, 2), 2)}${declareSteps(tile)}let first = ${ways > 1 ? `(tile.slice * ${ways} + filling) * STEPS` : 'tile.slice * STEPS'};
   var now: u32;
   ${indent(begin, 2)}
   workgroupBarrier();
@@ -295,10 +224,10 @@ ${beginMain(tile)}
   workgroupBarrier();
   ${indent(loop, 2)}
 
-  // The results, through the first buffer.
-  let firstRow = tile.row + subgroup / ${colsOfSubgroups} * ${sm};
-  let firstCol = tile.col + subgroup % ${colsOfSubgroups} * ${sn};
-  ${indent(finish, 2)}
+  // The results, through both buffers in turn.
+  let firstRow = tile.row + subgroup / ${colsOfSubgroups}${times(sm)};
+  let firstCol = tile.col + subgroup % ${colsOfSubgroups}${times(sn)};
+  ${indent(results.finish, 2)}
 }
 `;
 }
@@ -313,49 +242,3 @@ fn staggered(tile: Tile, step: u32) -> u32 {
   return step / ${space} * ${space} + (step + shift) % ${space};
 }
 `;
-
-/** Rows of a staged matrix: fours of each, and whether there are more words from row to row than it fills. */
-interface StagedRows {
-  readonly ofRow: number;
-  readonly padded: boolean;
-  readonly rowStaged: number;
-}
-
-/**
- * WGSL: the place of a lane's first four in a staged matrix. Rows are taken in the order 0, 2, 1, 3 where they are padded: what eight
- * lanes read at once falls into different banks then.
- */
-function declareQuad(lanes: number, { ofRow, padded, rowStaged }: StagedRows): string {
-  if (!padded) return 'let quad = lane;';
-  if ((lanes / ofRow) % 4 !== 0) return `let quad = lane / ${ofRow} * ${rowStaged} + lane % ${ofRow};`;
-  return `let quadRow = lane / ${ofRow};
-let quad = (quadRow / 4 * 4 + quadRow % 2 * 2 + quadRow / 2 % 2) * ${rowStaged} + lane % ${ofRow};`;
-}
-
-/** WGSL that reads four neighbouring numbers of a subgroup's staged results, or one. */
-function staging({
-  numbers,
-  quads,
-  stacked,
-  width,
-  ofRow,
-  padded,
-  rowStaged,
-}: StagedRows & {
-  readonly numbers: number;
-  readonly quads: number;
-  readonly stacked: boolean;
-  readonly width: WidthC;
-}): string {
-  const inRows = (quad: string) => (padded ? `${quad} / ${ofRow} * ${rowStaged} + ${quad} % ${ofRow}` : quad);
-  if (width === 4) {
-    const [place, i] = stacked ? ['slot', 'i'] : [`slot + i / ${quads}`, inRows(`i % ${quads}`)];
-    const slice = `memory0[${place}]`;
-    const quad = numbers === 4 ? `${slice}[${i}]` : `vec4(${slice}[${i} * 2], ${slice}[${i} * 2 + 1])`;
-    return `fn staged(slot: u32, i: u32) -> vec4<Sum> { return bitcast<vec4<Sum>>(${quad}); }`;
-  }
-  const cell = stacked
-    ? `memory0[slot][i / ${numbers}]`
-    : `memory0[slot + i / ${quads * 4}][${inRows(`i % ${quads * 4} / ${numbers}`)}]`;
-  return `fn stagedCell(slot: u32, i: u32) -> Sum { return bitcast<Sum>(${cell}[i % ${numbers}]); }`;
-}

@@ -104,10 +104,10 @@ const PIPELINES: readonly (readonly [rung: string, what: string, params: Params]
   ['10', 'a step early', { ...PIPELINE, prefetch: 1, pack: 1, config: 0 }],
   ['10', 'two steps early', { ...PIPELINE, prefetch: 2, pack: 1, config: 0 }],
   ['10', 'only A is packed', { ...PIPELINE, prefetch: 2, pack: 2, config: 0 }],
-  ['10', 'four steps early', { ...PIPELINE, prefetch: 4, pack: 1, config: 0 }],
+  ['10', 'two steps in one go', { ...PIPELINE, prefetch: 4, pack: 1, config: 0 }],
   ['10', 'A and B as they lie', { ...PIPELINE, prefetch: 2, pack: 0, config: 0 }],
   ['10', 'as they lie, a step early', { ...PIPELINE, prefetch: 1, pack: 0, config: 0 }],
-  ['10', 'as they lie, four steps early', { ...PIPELINE, prefetch: 4, pack: 0, config: 0 }],
+  ['10', 'as they lie, two steps in one go', { ...PIPELINE, prefetch: 4, pack: 0, config: 0 }],
   ['10', 'as they lie, with fewer threads', { ...PIPELINE, sm: 32, prefetch: 2, pack: 0, config: 0 }],
   // Without flushes: the sums' way through workgroup memory is not drawn.
   ['11', 'a step early', { ...PIPELINE, prefetch: 1, flush: 0 }],

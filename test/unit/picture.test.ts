@@ -112,7 +112,7 @@ describe('pipelines of two buffers', () => {
   test.each([
     ['A and B packed', 1],
     ['A and B as they lie', 0],
-  ])('four steps early, %s', (_, pack) => {
+  ])('two steps in one go, %s', (_, pack) => {
     const known = pipelinesOf('10', NVIDIA).find(it => it.pack === pack)!;
     const params: Params = { ...known, prefetch: 4 };
     expectProduct(findRungs('10')[0], NVIDIA, { m: 128, n: 256, k: 8 * params.bk }, params);
@@ -144,9 +144,9 @@ describe('pipelines of two buffers', () => {
     ],
     [
       '11',
-      'four steps early',
+      'two steps in one go',
       { prefetch: 4 },
-      'F6 F7 S6 S7 F0 F1 F2 F3 L6 M6 L7 S0 F4 M7 L0 S1 F5 M0 L1 S2 M1 L2 S3 M2 L3 S4 M3 L4 S5 M4 L5 M5',
+      'F6 F7 S6 S7 F0 F1 L6 M6 L7 S0 F2 F3 M7 L0 S1 M0 L1 S2 F4 F5 M1 L2 S3 M2 L3 S4 M3 L4 S5 M4 L5 M5',
     ],
     [
       '10',

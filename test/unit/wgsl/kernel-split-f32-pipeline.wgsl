@@ -152,7 +152,9 @@ const FLUSHES = 6u;
 var<workgroup> memory0: array<array<Word, 96>, 8>;
 var<workgroup> memory1: array<array<Word, 96>, 8>;
 
-fn staged(slot: u32, i: u32) -> vec4<Sum> { return bitcast<vec4<Sum>>(memory0[slot + i / 64][i % 64 / 4 * 6 + i % 64 % 4]); }
+
+// Rows of staged results in the order 0, 2, 1, 3: what eight lanes read at once lies in different banks.
+fn spread(row: u32) -> u32 { return row / 4 * 4 + row % 2 * 2 + row / 2 % 2; }
 
 @compute @workgroup_size(128)
 fn main(
@@ -167,8 +169,7 @@ fn main(
   let sliceA = subgroup / 2;
   let sliceB = subgroup % 2;
   let slot = subgroup * 2;
-  let quadRow = lane / 4;
-  let quad = (quadRow / 4 * 4 + quadRow % 2 * 2 + quadRow / 2 % 2) * 6 + lane % 4;
+  let quad = spread(lane / 4) * 6 + lane % 4;
 
   // Along K, this thread fetches word atK of its line and of every 64th line below. Eight neighbouring threads
   // take eight lines, so that their stores fall into different banks.
@@ -189,14 +190,14 @@ fn main(
   var sum0_1: Result;
   var sum1_0: Result;
   var sum1_1: Result;
-  var total0_0_0 = vec4<Sum>();
-  var total0_0_1 = vec4<Sum>();
-  var total0_1_0 = vec4<Sum>();
-  var total0_1_1 = vec4<Sum>();
-  var total1_0_0 = vec4<Sum>();
-  var total1_0_1 = vec4<Sum>();
-  var total1_1_0 = vec4<Sum>();
-  var total1_1_1 = vec4<Sum>();
+  var total0_0 = vec4<Sum>();
+  var total0_1 = vec4<Sum>();
+  var total1_0 = vec4<Sum>();
+  var total1_1 = vec4<Sum>();
+  var total2_0 = vec4<Sum>();
+  var total2_1 = vec4<Sum>();
+  var total3_0 = vec4<Sum>();
+  var total3_1 = vec4<Sum>();
   let first = tile.slice * STEPS;
   var now: u32;
   now = first + STEPS - 2;
@@ -335,18 +336,18 @@ fn main(
     subgroupMatrixStore<row_major>(&memory0[slot], 0, sum0_0, 6);
     subgroupMatrixStore<row_major>(&memory0[slot + 1], 0, sum0_1, 6);
     workgroupBarrier();
-    total0_0_0 += bitcast<vec4<Sum>>(memory0[slot][quad]);
-    total0_0_1 += bitcast<vec4<Sum>>(memory0[slot][quad + 48]);
-    total0_1_0 += bitcast<vec4<Sum>>(memory0[slot + 1][quad]);
-    total0_1_1 += bitcast<vec4<Sum>>(memory0[slot + 1][quad + 48]);
+    total0_0 += bitcast<vec4<Sum>>(memory0[slot][quad]);
+    total0_1 += bitcast<vec4<Sum>>(memory0[slot][quad + 48]);
+    total1_0 += bitcast<vec4<Sum>>(memory0[slot + 1][quad]);
+    total1_1 += bitcast<vec4<Sum>>(memory0[slot + 1][quad + 48]);
     workgroupBarrier();
     subgroupMatrixStore<row_major>(&memory0[slot], 0, sum1_0, 6);
     subgroupMatrixStore<row_major>(&memory0[slot + 1], 0, sum1_1, 6);
     workgroupBarrier();
-    total1_0_0 += bitcast<vec4<Sum>>(memory0[slot][quad]);
-    total1_0_1 += bitcast<vec4<Sum>>(memory0[slot][quad + 48]);
-    total1_1_0 += bitcast<vec4<Sum>>(memory0[slot + 1][quad]);
-    total1_1_1 += bitcast<vec4<Sum>>(memory0[slot + 1][quad + 48]);
+    total2_0 += bitcast<vec4<Sum>>(memory0[slot][quad]);
+    total2_1 += bitcast<vec4<Sum>>(memory0[slot][quad + 48]);
+    total3_0 += bitcast<vec4<Sum>>(memory0[slot + 1][quad]);
+    total3_1 += bitcast<vec4<Sum>>(memory0[slot + 1][quad + 48]);
     sum0_0 = Result();
     sum0_1 = Result();
     sum1_0 = Result();
@@ -354,32 +355,35 @@ fn main(
     workgroupBarrier();
   }
 
-  // The results, through the first buffer.
+  // The results, through both buffers in turn.
   let firstRow = tile.row + subgroup / 2 * 32;
   let firstCol = tile.col + subgroup % 2 * 32;
-  memory0[slot][quad] = bitcast<vec4<u32>>(total0_0_0);
-  memory0[slot][quad + 48] = bitcast<vec4<u32>>(total0_0_1);
-  memory0[slot + 1][quad] = bitcast<vec4<u32>>(total0_1_0);
-  memory0[slot + 1][quad + 48] = bitcast<vec4<u32>>(total0_1_1);
+  memory0[slot][quad] = bitcast<vec4<u32>>(total0_0);
+  memory0[slot][quad + 48] = bitcast<vec4<u32>>(total0_1);
+  memory0[slot + 1][quad] = bitcast<vec4<u32>>(total1_0);
+  memory0[slot + 1][quad + 48] = bitcast<vec4<u32>>(total1_1);
   workgroupBarrier();
   for (var v = 0u; v < 4; v++) {
     let i = lane + v * 32;
-    let matrix = i / 64;
-    let row = firstRow + matrix / 2 * 16 + i % 64 / 4;
-    let col = firstCol + matrix % 2 * 16 + i % 4 * 4;
-    storeScaled(tile.batch, row, col, staged(slot, i));
+    let place = i / 64;
+    let block = place;
+    let row = spread(i % 64 / 4);
+    let unit = i % 4;
+    let sum = bitcast<vec4<Sum>>(memory0[slot + place][row * 6 + unit]);
+    storeScaled(tile.batch, firstRow + block / 2 * 16 + row, firstCol + block % 2 * 16 + unit * 4, sum);
   }
-  workgroupBarrier();
-  memory0[slot][quad] = bitcast<vec4<u32>>(total1_0_0);
-  memory0[slot][quad + 48] = bitcast<vec4<u32>>(total1_0_1);
-  memory0[slot + 1][quad] = bitcast<vec4<u32>>(total1_1_0);
-  memory0[slot + 1][quad + 48] = bitcast<vec4<u32>>(total1_1_1);
+  memory1[slot][quad] = bitcast<vec4<u32>>(total2_0);
+  memory1[slot][quad + 48] = bitcast<vec4<u32>>(total2_1);
+  memory1[slot + 1][quad] = bitcast<vec4<u32>>(total3_0);
+  memory1[slot + 1][quad + 48] = bitcast<vec4<u32>>(total3_1);
   workgroupBarrier();
   for (var v = 0u; v < 4; v++) {
     let i = lane + v * 32;
-    let matrix = i / 64 + 2;
-    let row = firstRow + matrix / 2 * 16 + i % 64 / 4;
-    let col = firstCol + matrix % 2 * 16 + i % 4 * 4;
-    storeScaled(tile.batch, row, col, staged(slot, i));
+    let place = i / 64;
+    let block = place + 2;
+    let row = spread(i % 64 / 4);
+    let unit = i % 4;
+    let sum = bitcast<vec4<Sum>>(memory1[slot + place][row * 6 + unit]);
+    storeScaled(tile.batch, firstRow + block / 2 * 16 + row, firstCol + block % 2 * 16 + unit * 4, sum);
   }
 }

@@ -5,6 +5,7 @@
 import type { Shape } from '../../../ladder/rung.ts';
 import { roundUp } from '../../../program.ts';
 import {
+  fetchedAt,
   layout,
   type MatrixTile,
   pipelineLayout,
@@ -25,7 +26,7 @@ export function matrixPipeline(shape: Shape, tile: MatrixTile): Mapping {
   const { bm, bn, bk, sm, sn, lanes, config, parts, prefetch, together, ways, stagger, width } = tile;
   if (ways > 1 || stagger > 0) throw new RangeError('pipelines of ways, or with a stagger, are not drawn');
   const { M, N, K } = config;
-  const { lines, slice, slicesA, atOnce, quads } = pipelineLayout(tile);
+  const { lines, slice, slicesA, wide, spread, atOnce } = pipelineLayout(tile);
   const { word, strideA, strideB } = layout(tile);
   const threads = threadsOf(tile);
   const steps = shape.k / bk;
@@ -81,7 +82,7 @@ export function matrixPipeline(shape: Shape, tile: MatrixTile): Mapping {
         put(1, fetch(1), round);
       }
       round = fetchNextRound(2);
-      const underway = counted(prefetch).map(early => fetch(2 + early));
+      const underway = counted(Math.min(prefetch, 2)).map(early => fetch(2 + early));
       yield;
       let loaded = load(0);
       yield;
@@ -90,7 +91,7 @@ export function matrixPipeline(shape: Shape, tile: MatrixTile): Mapping {
         multiply(t, tile, loaded);
         loaded = load(turn + 1);
         put(turn + 2, underway.shift()!, round);
-        underway.push(fetch(turn + 2 + prefetch));
+        for (const later of fetchedAt(turn, prefetch)) underway.push(fetch(2 + later));
         if ((turn + 1) % together === 0) round = fetchNextRound(turn + 3);
         yield;
       }
@@ -116,20 +117,22 @@ export function matrixPipeline(shape: Shape, tile: MatrixTile): Mapping {
     });
   }
 
-  /** As many matrices at a time as a subgroup has room to stage, a cell or four of them by each lane. */
+  /** As many blocks of matrices at a time as a subgroup has slices, a cell or four of them by each lane. */
   function store(t: Thread): void {
     const { row, col } = subgroupOf(t, tile);
-    const matrices = rowsOf * colsOf;
-    const units = (quads * 4) / width;
-    for (let first = 0; first < matrices; first += atOnce) {
+    const blocksOfRow = colsOf / wide;
+    const blocks = rowsOf * blocksOfRow;
+    const unitsOfRow = (wide * N) / width;
+    const units = M * unitsOfRow;
+    for (let first = 0; first < blocks; first += atOnce) {
       t.step('store');
-      for (let v = 0; v < (Math.min(atOnce, matrices - first) * units) / lanes; v++) {
+      for (let v = 0; v < (Math.min(atOnce, blocks - first) * units) / lanes; v++) {
         const i = t.lane + v * lanes;
-        const matrix = first + Math.floor(i / units);
-        const inMatrix = (i % units) * width;
+        const block = first + Math.floor(i / units);
+        const line = Math.floor((i % units) / unitsOfRow);
         const cell =
-          (row + Math.floor(matrix / colsOf) * M + Math.floor(inMatrix / N)) * shape.n +
-          (col + (matrix % colsOf) * N + (inMatrix % N));
+          (row + Math.floor(block / blocksOfRow) * M + (spread ? spreadOut(line) : line)) * shape.n +
+          (col + (block % blocksOfRow) * wide * N + (i % unitsOfRow) * width);
         t.write(
           'c',
           cell / width,
@@ -139,6 +142,9 @@ export function matrixPipeline(shape: Shape, tile: MatrixTile): Mapping {
     }
   }
 }
+
+/** The kernel's `spread`. */
+const spreadOut = (row: number) => Math.floor(row / 4) * 4 + (row % 2) * 2 + (Math.floor(row / 2) % 2);
 
 /** Slices of A, and behind them of B, of each the high parts before the low ones. */
 function bufferOf(tile: MatrixTile): MemoryArray {

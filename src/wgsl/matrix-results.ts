@@ -1,0 +1,133 @@
+/**
+ * How the results of wgsl/matrix-pipeline.ts leave their matrices, whose numbers nothing else can read: through workgroup
+ * memory, a block of matrices in each of a subgroup's slices at a time.
+ *
+ * At a flush only the first buffer is free, and each lane adds its fours of a block to totals in registers. At the end blocks
+ * go through both buffers in turn, so that one is stored while the next goes into workgroup memory, with one barrier for each
+ * (docs/performance.md, log entry 34).
+ */
+import { type MatrixTile, pipelineLayout } from './matrix-layout.ts';
+import { cells } from './store.ts';
+import { over, plus, times } from './terms.ts';
+import { unroll } from './unroll.ts';
+
+/** Pieces of WGSL. Sums are named `sum0_1` by the row and the column of their matrix in the subgroup's tile. */
+export interface PipelineResults {
+  /** Functions that the others call. */
+  readonly functions: string;
+  /** Where a lane's first four of a block lies, and its totals; for flushes. */
+  readonly declareQuad: string;
+  readonly declareTotals: string;
+  /** Adds the sums to the totals. */
+  readonly flush: string;
+  /** Stores the results. */
+  readonly finish: string;
+}
+
+/** Some blocks that are staged at once: their numbers, and the buffer that they go through. */
+interface Turn {
+  readonly first: number;
+  readonly count: number;
+  readonly buffer: 0 | 1;
+}
+
+export function pipelineResults(tile: MatrixTile): PipelineResults {
+  const { config, lanes, sm, sn, flush, ways, slices, store, width } = tile;
+  const { M, N } = config;
+  const { numbers, slicesAll, wide, rowStaged, spread, atOnce } = pipelineLayout(tile);
+  const blocksOfRow = sn / N / wide;
+  const blocks = (sm / M) * blocksOfRow;
+  const turns = Array.from({ length: Math.ceil(blocks / atOnce) }, (_, i): Turn => {
+    const first = i * atOnce;
+    return { first, count: Math.min(atOnce, blocks - first), buffer: i % 2 === 0 ? 0 : 1 };
+  });
+  const rowOf = (index: string) => (spread ? `spread(${index})` : index);
+
+  /** Sums into their blocks. */
+  const stage = ({ first, count, buffer }: Turn) =>
+    unroll(count * wide, 0, i => {
+      const [place, inBlock] = [Math.floor(i / wide), i % wide];
+      const [row, col] = [Math.floor((first + place) / blocksOfRow), (first + place) % blocksOfRow];
+      const sum = `sum${row}_${col * wide + inBlock}`;
+      return `subgroupMatrixStore<row_major>(&memory${buffer}[${plus(place, 'slot')}], ${(inBlock * N) / numbers}, ${sum}, ${rowStaged});`;
+    });
+
+  /** A lane's fours of some blocks: every 32nd, say, of all fours in a block. */
+  const quadsOfRow = (wide * N) / 4;
+  const ofLane = (M * quadsOfRow) / lanes;
+  const eachTotal = ({ first, count, buffer }: Turn, line: (total: string, place: string) => string) =>
+    unroll(count * ofLane, 0, i => {
+      const [place, v] = [Math.floor(i / ofLane), i % ofLane];
+      const below = v * (lanes / quadsOfRow) * rowStaged;
+      return line(
+        `total${first + place}_${v}`,
+        `memory${buffer}[${plus(place, 'slot')}][${plus(below, 'quad')}]`,
+      );
+    });
+
+  /** Blocks out of workgroup memory: neighbouring lanes store neighbouring cells, or fours of them. */
+  const unitsOfRow = (wide * N) / width;
+  const units = M * unitsOfRow;
+  const unitIn = (buffer: 0 | 1, slice: string) => {
+    const word = (at: string) => `memory${buffer}[${slice}][row * ${rowStaged} + ${at}]`;
+    if (width === 1) return `bitcast<Sum>(${word(`unit / ${numbers}`)}[unit % ${numbers}])`;
+    const four = numbers === 4 ? word('unit') : `vec4(${word('unit * 2')}, ${word('unit * 2 + 1')})`;
+    return `bitcast<vec4<Sum>>(${four})`;
+  };
+  const storeBlocks = ({ first, count, buffer }: Turn) => {
+    const stores = (count * units) / lanes;
+    const several = count > 1;
+    const sums =
+      ways > 1 ? Array.from({ length: ways }, (_, w) => plus(w * slicesAll, 'firstSlot')) : ['slot'];
+    const [row, col] = several
+      ? [
+          `firstRow + ${over('block', blocksOfRow)} * ${M}`,
+          blocksOfRow > 1 ? `firstCol + block % ${blocksOfRow} * ${wide * N}` : 'firstCol',
+        ]
+      : [
+          plus(Math.floor(first / blocksOfRow) * M, 'firstRow'),
+          plus((first % blocksOfRow) * wide * N, 'firstCol'),
+        ];
+    const body = [
+      `let i = lane + ${ways > 1 ? `(v * ${ways} + way)` : 'v'} * ${lanes};`,
+      stores % ways > 0 ? `if (i >= ${count * units}) { break; }` : '',
+      several ? `let place = i / ${units};\nlet block = ${plus(first, 'place')};` : '',
+      `let row = ${rowOf(`${several ? `i % ${units}` : 'i'} / ${unitsOfRow}`)};`,
+      `let unit = i % ${unitsOfRow};`,
+      `let sum = ${sums.map(slot => unitIn(buffer, several ? `${slot} + place` : slot)).join(' + ')};`,
+      `${store}(tile.batch, ${row} + row, ${col} + unit${times(width)}, sum${slices > 1 ? ', tile.slice' : ''});`,
+    ].filter(Boolean);
+    return `for (var v = 0u; v < ${Math.ceil(stores / ways)}; v++) {
+  ${unroll(body.length, 2, line => body[line])}
+}`;
+  };
+
+  return {
+    functions: spread ? SPREAD : '',
+    declareQuad: `let quad = ${rowOf(`lane / ${quadsOfRow}`)} * ${rowStaged} + lane % ${quadsOfRow};`,
+    declareTotals: flush
+      ? eachTotal({ first: 0, count: blocks, buffer: 0 }, total => `var ${total} = ${cells('Sum', 4)}();`)
+      : '',
+    flush: turns
+      .map(({ first, count }) => {
+        const turn: Turn = { first, count, buffer: 0 };
+        return `${stage(turn)}
+workgroupBarrier();
+${eachTotal(turn, (total, place) => `${total} += bitcast<vec4<Sum>>(${place});`)}`;
+      })
+      .join('\nworkgroupBarrier();\n'),
+    finish: turns
+      .map(turn => {
+        const staged = flush
+          ? eachTotal(turn, (total, place) => `${place} = bitcast<vec4<u32>>(${total});`)
+          : stage(turn);
+        return `${staged}\nworkgroupBarrier();\n${storeBlocks(turn)}`;
+      })
+      .join('\n'),
+  };
+}
+
+const SPREAD = /* wgsl */ `
+// Rows of staged results in the order 0, 2, 1, 3: what eight lanes read at once lies in different banks.
+fn spread(row: u32) -> u32 { return row / 4 * 4 + row % 2 * 2 + row / 2 % 2; }
+`;
