@@ -4,8 +4,8 @@
  *   tsx bench/kernels.ts [--jobs FILE] [--adapter NAME] [--cublas FILE] [--tuning FILE] > record.json
  *
  * A job is { kernel, shape: [m, n, k], batch, type: "f32" | "f16" | "i8", cType, params }; batch is 1 if left out, cType i32 or
- * f32; without params, the kernel's first `candidates` (1 if left out) are taken. All jobs are compiled and verified first,
- * and then measured in turn, sample by sample: between two measurements the GPU never idles, and its clock stays up.
+ * f32; without params, the kernel's first `candidates` (1 if left out) are taken. All jobs are compiled, some at a time, and
+ * verified first, and then measured in turn, sample by sample: between two measurements the GPU never idles, and its clock stays up.
  * --cublas takes lines of JSON of the vendor's library measured on the same machine. --tuning writes what was fastest for
  * each problem as a tuning record, as `webgemm tune` writes them.
  */
@@ -19,7 +19,7 @@ import { createTimer } from '../src/measure/timer.ts';
 import { describeRuntime, openGpu } from '../src/node/gpu.ts';
 import { normalize, operations } from '../src/problem.ts';
 import { TrialOperands } from '../src/trial/operands.ts';
-import { candidateSubject, prepareTrial, type Trial } from '../src/trial/trial.ts';
+import { candidateSubject, prepareTrial, type Subject, type Trial } from '../src/trial/trial.ts';
 import {
   SCHEMA,
   type TuningEntry,
@@ -55,20 +55,21 @@ const { values } = parseArgs({
 const jobs: readonly Job[] = JSON.parse(readFileSync(values.jobs ?? 'bench/kernels.json', 'utf8'));
 const { device, profile, runtime, close } = await openGpu(values.adapter ? { adapter: values.adapter } : {});
 const timer = await createTimer(device);
-const operands = new Map<string, TrialOperands>();
+const operands = new Map<string, Promise<TrialOperands>>();
 const results: object[] = readCublas(values.cublas);
 const fastest = new Map<string, TuningEntry>();
 
 const ready: Ready[] = [];
-for (const job of jobs) {
-  for (const params of paramsOf(job)) {
-    try {
-      ready.push(await prepare(job, params));
-    } catch (error) {
-      results.push({ ...describe(job, params), failure: (error as Error).message });
-    }
-    console.error(`${ready.length} ready: ${job.kernel} ${job.shape.join('×')} ${JSON.stringify(params)}`);
+const all = jobs.flatMap(job => paramsOf(job).map(params => ({ job, params })));
+const compiled = inAdvance(all, ({ job, params }) => compile(job, params));
+for (const [index, { job, params }] of all.entries()) {
+  try {
+    const shared = await operandsOf(job);
+    ready.push({ job, params, trial: await prepareTrial(shared, () => compiled(index)) });
+  } catch (error) {
+    results.push({ ...describe(job, params), failure: (error as Error).message });
   }
+  console.error(`${ready.length} ready: ${job.kernel} ${job.shape.join('×')} ${JSON.stringify(params)}`);
 }
 
 const software = profile.software ? { minWarmUp: 0, maxWarmUp: 0, minTime: 20 } : { minTime: 120 };
@@ -152,16 +153,29 @@ function paramsOf(job: Job): readonly Params[] {
         .slice(0, job.candidates ?? 1);
 }
 
-/** Compiles a job and checks what it computes at its full size. */
-async function prepare(job: Job, params: Params): Promise<Ready> {
-  const problem = problemOf(job);
+/** Jobs of one problem share its operands. */
+function operandsOf(job: Job): Promise<TrialOperands> {
   const key = keyOf(job);
-  const shared = operands.get(key) ?? (await TrialOperands.create(device, problem));
+  const shared = operands.get(key) ?? TrialOperands.create(device, problemOf(job));
   operands.set(key, shared);
-  const trial = await prepareTrial(shared, () =>
-    candidateSubject(shared, profile, { kernel: kernelOf(job), params }),
-  );
-  return { job, params, trial };
+  return shared;
+}
+
+async function compile(job: Job, params: Params): Promise<Subject> {
+  return candidateSubject(await operandsOf(job), profile, { kernel: kernelOf(job), params });
+}
+
+/** Starts a dozen items before they are asked for: a driver compiles on several threads, while others are checked. */
+function inAdvance<Item, Result>(items: readonly Item[], start: (item: Item) => Promise<Result>) {
+  const started: Promise<Result>[] = [];
+  return (index: number): Promise<Result> => {
+    while (started.length < Math.min(items.length, index + 12)) {
+      const result = start(items[started.length]);
+      result.catch(() => {}); // whoever asks for it gets the reason
+      started.push(result);
+    }
+    return started[index];
+  };
 }
 
 function readCublas(file: string | undefined): object[] {
