@@ -42,7 +42,7 @@ import { HALVES, split, splitPasses } from './split.ts';
 
 /** Tiles, and the share of the matrix units' rate that each reaches at 4096³ (an H200; docs/performance.md). */
 const TILES = [
-  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 2, pack: 2, efficiency: 0.62 },
+  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 1, pack: 2, efficiency: 0.63 },
   { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 1, pack: 1, still: 1, efficiency: 0.89 },
   { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 1, pack: 1, efficiency: 0.88 },
   { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 2, pack: 1, efficiency: 0.86 },
@@ -98,7 +98,7 @@ export const splitF32: Kernel = {
     return this.candidates(problem, profile)
       .flatMap(tile =>
         tile.stages === 2
-          ? [1, 2].map(prefetch => ({ ...tile, prefetch }))
+          ? [1, 2, 4].map(prefetch => ({ ...tile, prefetch }))
           : [16, 32].flatMap(bk => [0, 1].map(prefetch => ({ ...tile, bk, prefetch }))),
       )
       .flatMap(tile => [1, 2, 4, 8].map((slices): Params => ({ ...tile, slices })))

@@ -54,7 +54,10 @@ export const subgroupMatrix: Kernel = {
   },
   candidates(problem, profile) {
     const most = profile.software ? SOFTWARE_CELLS : Number.POSITIVE_INFINITY;
-    const tiles = TILES.filter(({ sm, sn }) => sm * sn <= most).map(({ efficiency: _, ...tile }) => ({
+    // A tile of 16 rows is for that few.
+    const worthwhile = ({ bm, sm, sn }: (typeof TILES)[number]) =>
+      sm * sn <= most && (bm > 16 || problem.m <= 16);
+    const tiles = TILES.filter(worthwhile).map(({ efficiency: _, ...tile }) => ({
       still: 0,
       ...tile,
     }));
@@ -88,7 +91,7 @@ export const subgroupMatrix: Kernel = {
       .flatMap((tile): Params[] => (tile.stages === 2 ? [tile] : [16, 32, 64].map(bk => ({ ...tile, bk }))))
       .flatMap(tile => [1, 2, 4, 8].map((slices): Params => ({ ...tile, slices })))
       .flatMap(tile =>
-        (tile.stages === 2 ? [1, 2] : [0, 1]).map((prefetch): Params => ({ ...tile, prefetch })),
+        (tile.stages === 2 ? [1, 2, 4] : [0, 1]).map((prefetch): Params => ({ ...tile, prefetch })),
       )
       .flatMap(tile => (tile.still ? [tile, { ...tile, still: 0 }] : [tile]))
       .filter(params => misfit(tileFor(problem, profile, params)) === null);
@@ -180,7 +183,7 @@ export const subgroupMatrix: Kernel = {
  * left out. B in rows is read as fast as packed, and so is A, but where 64×64 cells a subgroup leave too few registers for its lines.
  */
 const TILES = [
-  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 64, stages: 2, prefetch: 2, pack: 2, ways: 1, efficiency: 0.86 },
+  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 64, stages: 2, prefetch: 4, pack: 2, ways: 1, efficiency: 0.89 },
   {
     bm: 128,
     bn: 128,
@@ -195,6 +198,7 @@ const TILES = [
     efficiency: 0.86,
   },
   { bm: 128, bn: 128, bk: 16, sm: 64, sn: 64, stages: 2, prefetch: 2, pack: 0, ways: 1, efficiency: 0.74 },
+  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 64, stages: 2, prefetch: 2, pack: 0, ways: 2, efficiency: 0.7 },
   { bm: 64, bn: 128, bk: 16, sm: 32, sn: 64, stages: 2, prefetch: 2, pack: 0, ways: 1, efficiency: 0.66 },
   { bm: 64, bn: 128, bk: 16, sm: 32, sn: 64, stages: 2, prefetch: 2, pack: 0, ways: 2, efficiency: 0.5 },
   { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, pack: 0, ways: 1, efficiency: 0.4 },
@@ -203,6 +207,7 @@ const TILES = [
   { bm: 32, bn: 128, bk: 16, sm: 32, sn: 64, stages: 2, prefetch: 2, pack: 0, ways: 2, efficiency: 0.3 },
   { bm: 32, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, pack: 0, ways: 2, efficiency: 0.26 },
   { bm: 32, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, pack: 0, ways: 4, efficiency: 0.26 },
+  { bm: 16, bn: 32, bk: 16, sm: 16, sn: 32, stages: 2, prefetch: 2, pack: 0, ways: 4, efficiency: 0.2 },
   { bm: 32, bn: 32, bk: 16, sm: 16, sn: 32, stages: 2, prefetch: 2, pack: 0, ways: 4, efficiency: 0.2 },
   { bm: 128, bn: 128, bk: 32, sm: 64, sn: 64, stages: 1, prefetch: 0, pack: 1, ways: 1, efficiency: 0.66 },
   { bm: 128, bn: 128, bk: 32, sm: 64, sn: 64, stages: 1, prefetch: 0, pack: 0, ways: 1, efficiency: 0.46 },
