@@ -263,7 +263,7 @@ export function tileFor(problem: Problem, profile: Profile, params: Params): Mat
   const { bm, bn, bk, sm, sn, prefetch, slices, ways = 1, flush: every = flushEvery(problem.k) } = params;
   const stages = params.stages === 2 ? 2 : 1;
   const lanes = subgroup.size;
-  const together = stepsTogether({ stages, prefetch, sm, sn, rowsA: false });
+  const together = stepsTogether({ stages, prefetch, sm, sn, lined: false });
   const { steps, flush } = stepsFor(ceilDiv(problem.k, slices * ways), bk, every, together);
   const base: MatrixTile = {
     ...{ config, lanes, pinned: subgroup.pinned, fixedSteps: !profile.software },

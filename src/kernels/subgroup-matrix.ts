@@ -1,21 +1,23 @@
 /**
  * Subgroup matrix: the product on the GPU's matrix units, f16 (or f32, or 8-bit integers) in, f32 (or i32) sums.
  *
- * wgsl/matrix-tile.ts has the mapping. Operands that are not rows of whole 16-byte words of the units' type (transposed,
- * odd strides, mixed types) are packed first.
+ * wgsl/matrix-tile.ts has the mapping. Operands that do not lie in whole 16-byte words of the units' type (odd strides, mixed
+ * types) are packed first, and so is a transposed A.
  */
 import { GemmError } from '../errors.ts';
 import type { Arithmetic } from '../measure/tolerance.ts';
-import { BYTES, isInteger, type Problem } from '../problem.ts';
+import { BYTES, isInteger, type Operand, type Problem } from '../problem.ts';
 import { type MatrixConfig, type Profile, subgroupSizeFor } from '../profile.ts';
 import { ceilDiv, foldGrid, type Program, roundUp } from '../program.ts';
 import { SUBGROUP_MATRIX_FEATURE } from '../wgsl/experimental.ts';
 import { frame, tileOf, tilesOf } from '../wgsl/frame.ts';
 import {
+  type Blocked,
   gridThreads,
+  type Lines,
+  MANY_CELLS,
   type MatrixTile,
   misfit,
-  type Source,
   staggerOf,
   stepsOfK,
   stepsTogether,
@@ -57,10 +59,7 @@ export const subgroupMatrix: Kernel = {
     // A tile of 16 rows is for that few.
     const worthwhile = ({ bm, sm, sn }: (typeof TILES)[number]) =>
       sm * sn <= most && (bm > 16 || problem.m <= 16);
-    const tiles = TILES.filter(worthwhile).map(({ efficiency: _, ...tile }) => ({
-      still: 0,
-      ...tile,
-    }));
+    const tiles = TILES.filter(worthwhile).map(({ efficiency: _, ...tile }) => ({ ...tile, still: 0 }));
     const fitting = (config: number, K: number) => {
       const seen = new Set<string>();
       return tiles
@@ -93,7 +92,7 @@ export const subgroupMatrix: Kernel = {
       .flatMap(tile =>
         (tile.stages === 2 ? [1, 2, 4] : [0, 1]).map((prefetch): Params => ({ ...tile, prefetch })),
       )
-      .flatMap(tile => (tile.still ? [tile, { ...tile, still: 0 }] : [tile]))
+      .flatMap(tile => (tile.stages === 2 && tile.pack === BOTH ? [tile, { ...tile, still: 1 }] : [tile]))
       .filter(params => misfit(tileFor(problem, profile, params)) === null);
   },
   arithmetic({ a, b, accuracy }): Arithmetic {
@@ -119,8 +118,7 @@ export const subgroupMatrix: Kernel = {
     return estimateMs({
       operations: (integers ? 1 : 2) * tiles * tile.bm * tile.bn * (k + START_AND_END * params.slices),
       unit: 'matrix',
-      // Bytes of B that do not lie along K are turned one by one.
-      efficiency: (known?.efficiency ?? 0.3) * (integers && !packs.includes('b') ? 0.4 : 1),
+      efficiency: (known?.efficiency ?? 0.3) * ofB(tile),
       // Of the tiles' traffic half is taken to come from the L2 cache, but each operand comes from memory once.
       bytes: Math.max(
         0.5 * tiles * (tile.bm + tile.bn) * k * BYTES[a.type],
@@ -184,19 +182,7 @@ export const subgroupMatrix: Kernel = {
  */
 const TILES = [
   { bm: 128, bn: 128, bk: 16, sm: 64, sn: 64, stages: 2, prefetch: 4, pack: 2, ways: 1, efficiency: 0.89 },
-  {
-    bm: 128,
-    bn: 128,
-    bk: 16,
-    sm: 64,
-    sn: 64,
-    stages: 2,
-    prefetch: 2,
-    pack: 1,
-    ways: 1,
-    still: 1,
-    efficiency: 0.86,
-  },
+  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 64, stages: 2, prefetch: 4, pack: 1, ways: 1, efficiency: 0.89 },
   { bm: 128, bn: 128, bk: 16, sm: 64, sn: 64, stages: 2, prefetch: 2, pack: 0, ways: 1, efficiency: 0.74 },
   { bm: 128, bn: 128, bk: 16, sm: 64, sn: 64, stages: 2, prefetch: 2, pack: 0, ways: 2, efficiency: 0.7 },
   { bm: 64, bn: 128, bk: 16, sm: 32, sn: 64, stages: 2, prefetch: 2, pack: 0, ways: 1, efficiency: 0.66 },
@@ -219,6 +205,12 @@ const TILES = [
 
 /** What `pack` says: which operands are packed though they could be read as they lie. With both, `still` is frame's `writable`. */
 const [BOTH, ONLY_A] = [1, 2];
+
+/** Share of its speed that a tile keeps for how B lies: bytes of rows are turned one by one, and there may be few registers for lines. */
+function ofB({ b, config, sm, sn }: MatrixTile): number {
+  if (b.kind === 'rows') return config.componentType === 'f16' || config.componentType === 'f32' ? 1 : 0.4;
+  return b.kind === 'lines' && sm * sn >= MANY_CELLS ? 0.85 : 1;
+}
 
 /** How much longer operands take from memory than in kernels that do nothing but read. */
 const READING = 1.3;
@@ -261,7 +253,8 @@ export function tileFor(problem: Problem, profile: Profile, params: Params): Mat
   const stages = params.stages === 2 ? 2 : 1;
   const lanes = subgroup.size;
   const { m, n, k } = problem;
-  const together = stepsTogether({ stages, prefetch, sm, sn, rowsA: pack !== BOTH && pack !== ONLY_A });
+  const lined = pack !== BOTH && (pack !== ONLY_A || problem.b.trans);
+  const together = stepsTogether({ stages, prefetch, sm, sn, lined });
   const steps = roundUp(ceilDiv(ceilDiv(k, bk), slices * ways), together);
   const base: MatrixTile = {
     ...{ config, lanes, pinned: subgroup.pinned, fixedSteps: !profile.software },
@@ -277,24 +270,35 @@ export function tileFor(problem: Problem, profile: Profile, params: Params): Mat
   };
   return {
     ...base,
-    a: pack === BOTH || pack === ONLY_A ? base.a : sourceOf('a', problem, base),
-    b: pack === BOTH ? base.b : sourceOf('b', problem, base),
+    a: pack === BOTH || pack === ONLY_A ? base.a : alongK('a', problem, base),
+    b: pack === BOTH ? base.b : sourceOfB(problem, base),
   };
 }
 
-/** An operand as it lies, where the kernel can read it so, or packed. */
-function sourceOf(name: 'a' | 'b', { m, n, k, ...problem }: Problem, tile: MatrixTile): Source {
+/** An operand along K as it lies, if it does and the kernel can read it so, or packed. */
+function alongK(name: 'a' | 'b', { m, n, k, ...problem }: Problem, tile: MatrixTile): Blocked | Lines {
   const operand = problem[name];
-  const word = wordElements(tile);
-  const rowLength = name === 'a' ? k : n;
-  if (operand.type !== tile.config.componentType || operand.trans || !vectorizes(operand, rowLength, word))
-    return { kind: 'blocked' };
+  const lies = operand.trans === (name === 'b');
+  if (!lies || !inWords(operand, k, tile)) return { kind: 'blocked' };
   const ragged = name === 'a' ? m % tile.bm > 0 : n % tile.bn > 0;
-  return {
-    kind: 'rows',
-    ...{ ld: operand.ld / word, ragged, guardK: k !== stepsOfK(tile) * tile.bk },
-  };
+  return { kind: 'lines', ragged, ...pitch(operand, k, tile) };
 }
+
+/** B as it lies, along K or across it, or packed. */
+function sourceOfB(problem: Problem, tile: MatrixTile): MatrixTile['b'] {
+  const { b, n, k } = problem;
+  if (b.trans || !inWords(b, n, tile)) return alongK('b', problem, tile);
+  return { kind: 'rows', ragged: n % tile.bn > 0, ...pitch(b, k, tile) };
+}
+
+/** Whether an operand's lines or rows are whole words of what the units multiply. */
+const inWords = (operand: Operand, length: number, tile: MatrixTile): boolean =>
+  operand.type === tile.config.componentType && vectorizes(operand, length, wordElements(tile));
+
+const pitch = ({ ld }: Operand, k: number, tile: MatrixTile) => ({
+  ld: ld / wordElements(tile),
+  guardK: k !== stepsOfK(tile) * tile.bk,
+});
 
 /** Which operands are packed. */
 const packedOf = (tile: MatrixTile) => (['a', 'b'] as const).filter(name => tile[name].kind === 'blocked');

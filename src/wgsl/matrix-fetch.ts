@@ -1,6 +1,16 @@
 /** Where the threads of wgsl/matrix-tile.ts fetch a step's words from, and where in workgroup memory they go, as WGSL. */
-import { inLines, layout, type MatrixTile, stepsOfK, threadsOfWay, wordElements } from './matrix-layout.ts';
-import { plus } from './terms.ts';
+import {
+  type Blocked,
+  type Lines,
+  layout,
+  linedSides,
+  type MatrixTile,
+  type Rows,
+  stepsOfK,
+  threadsOfWay,
+  wordElements,
+} from './matrix-layout.ts';
+import { over, plus } from './terms.ts';
 
 /** Where one of a thread's words is fetched from, and where in workgroup memory it goes, as WGSL. */
 export interface Place {
@@ -9,41 +19,54 @@ export interface Place {
   readonly inner: string;
 }
 
-/** Of A, a thread fetches every ΔM-th row's word; in workgroup memory they lie in slices of so many lines. */
-export function placesA(tile: MatrixTile, lines = tile.sm): Place[] {
-  const { bm, bk, a } = tile;
-  const { word, strideA } = layout(tile);
-  const words = bk / word;
-  if (a.kind === 'blocked') return placesInBlock(tile, 'A', bm, lines, strideA);
-  const [delta, line, ofLine] = inLines(tile)
-    ? [threadsOfWay(tile) / (tile.together * words), 'lineA', 'wordA']
-    : [threadsOfWay(tile) / words, 'line', 'atK'];
-  return Array.from({ length: bm / delta }, (_, i) => ({
+/** Of an operand along K, a thread fetches a word of every so many-th line; in workgroup memory they lie in slices of `lines` each. */
+function placesAlongK(tile: MatrixTile, side: 'A' | 'B', source: Blocked | Lines, lines: number): Place[] {
+  const all = side === 'A' ? tile.bm : tile.bn;
+  const { word, strideA: stride } = layout(tile);
+  const words = tile.bk / word;
+  if (source.kind === 'blocked') return placesInBlock(tile, side, all, lines, stride);
+  const [first, last] = side === 'A' ? ['tile.row', 'params.m - 1'] : ['tile.col', 'params.n - 1'];
+  const { delta, line, ofLine, at } = alongLine(tile, side);
+  return Array.from({ length: all / delta }, (_, i) => ({
     at: () =>
-      rowsWord(
-        'a',
-        a,
-        a.ragged
-          ? `min(tile.row + ${plus(i * delta, line)}, params.m - 1) * ${a.ld} + fromA`
-          : plus(i * delta * a.ld, 'fromA'),
+      asItLies(
+        side,
+        source,
+        source.ragged
+          ? `min(${first} + ${plus(i * delta, line)}, ${last}) * ${source.ld} + from${side}`
+          : plus(i * delta * source.ld, `from${side}`),
         `now * ${words}`,
         `now * ${words} + ${ofLine} < params.k / ${word}`,
       ),
-    ...inSlice('A', i * delta, lines, strideA, delta, line, inLines(tile) ? 'atA' : 'atK'),
+    ...inSlice(side, i * delta, lines, stride, { delta, line, at }),
   }));
 }
 
-/** Of B in rows, a thread fetches one column of words, every ΔK-th row of it; of B in blocks, as of A. */
+/** How the threads share the lines of an operand along K: names of a thread's first line, its word of it, and that word's place in its step. */
+function alongLine(tile: MatrixTile, side: 'A' | 'B') {
+  const words = tile.bk / layout(tile).word;
+  const threads = threadsOfWay(tile);
+  return linedSides(tile).includes(side)
+    ? {
+        delta: threads / (tile.together * words),
+        ...{ line: 'lineOfRound', ofLine: 'wordOfRound', at: 'atRound' },
+      }
+    : { delta: threads / words, line: 'line', ofLine: 'atK', at: 'atK' };
+}
+
+export const placesA = (tile: MatrixTile, lines = tile.sm): Place[] => placesAlongK(tile, 'A', tile.a, lines);
+
+/** Of B in rows, a thread fetches one column of words, every ΔK-th row of it. */
 export function placesB(tile: MatrixTile, lines = tile.sn): Place[] {
   const { bn, bk, b } = tile;
+  if (b.kind !== 'rows') return placesAlongK(tile, 'B', b, lines);
   const { word, strideB } = layout(tile);
-  if (b.kind === 'blocked') return placesInBlock(tile, 'B', bn, lines, strideB);
   const delta = threadsOfWay(tile) / (bn / word);
   return Array.from({ length: bk / delta }, (_, i) => ({
     // Split here, the first or the second half of a word that is to be; else the word.
     at: half =>
-      rowsWord(
-        'b',
+      asItLies(
+        'B',
         b,
         plus(i * delta * b.ld + (b.split ? half : 0), 'fromB'),
         `now * ${bk * b.ld}`,
@@ -67,7 +90,7 @@ function placesInBlock(
   const delta = T / words;
   return Array.from({ length: (lines * words) / T }, (_, i) => ({
     at: part => `${side.toLowerCase()}[${plus(i * T, `block${side}${part} + now * ${lines * words}`)}]`,
-    ...inSlice(side, i * delta, linesOfSlice, stride, delta),
+    ...inSlice(side, i * delta, linesOfSlice, stride, { delta, line: 'line', at: 'atK' }),
   }));
 }
 
@@ -80,9 +103,7 @@ function inSlice(
   first: number,
   lines: number,
   stride: number,
-  delta: number,
-  line = 'line',
-  at = 'atK',
+  { delta, line, at }: { readonly delta: number; readonly line: string; readonly at: string },
 ) {
   return sameLine(lines, delta)
     ? { slice: Math.floor(first / lines), inner: plus((first % lines) * stride, `to${side}`) }
@@ -92,13 +113,10 @@ function inSlice(
       };
 }
 
-const rowsWord = (
-  array: string,
-  { guardK }: { guardK: boolean },
-  from: string,
-  step: string,
-  inside: string,
-) => (guardK ? `select(Word(), ${array}[${from} + ${step}], ${inside})` : `${array}[${from} + ${step}]`);
+function asItLies(side: 'A' | 'B', { guardK }: Lines | Rows, from: string, step: string, inside: string) {
+  const word = `${side.toLowerCase()}[${from} + ${step}]`;
+  return guardK ? `select(Word(), ${word}, ${inside})` : word;
+}
 
 /** What all of a thread's places along K have in common. */
 function declareLine(words: number, threads: number): string {
@@ -111,34 +129,24 @@ function declareLine(words: number, threads: number): string {
 }
 
 /**
- * What a thread's places in A's rows have in common where those come a line at a time. Eight rows of threads take the even
- * lines first, so that neighbouring stores fall into different banks.
+ * What a thread's places have in common where lines come a round at a time. Eight rows of threads take the even lines first, so
+ * that neighbouring stores fall into different banks.
  */
-function declareLineA(tile: MatrixTile): string[] {
+function declareRound(tile: MatrixTile, sides: readonly string[]): string[] {
   const words = tile.bk / layout(tile).word;
   const together = tile.together * words;
   const delta = threadsOfWay(tile) / together;
   const row = `thread / ${together}`;
   return [
-    `// Of A, this thread fetches word wordA of ${tile.together} steps' words of its line and of every ${delta}th line below: all of one step.`,
-    `let wordA = thread % ${together};`,
+    `// Of ${sides.join(' and ')}, this thread fetches word wordOfRound of ${tile.together} steps' words of its line and of every ${delta}th line below: all of one step.`,
+    `let wordOfRound = thread % ${together};`,
     delta % 8 === 0
-      ? `let lineA = thread / ${8 * together} * 8 + ${row} % 4 * 2 + thread / ${4 * together} % 2;`
-      : `let lineA = ${row};`,
-    `let stepA = wordA${words > 1 ? ` / ${words}` : ''};`,
-    `let atA = ${words > 1 ? `wordA % ${words}` : '0u'};`,
+      ? `let lineOfRound = thread / ${8 * together} * 8 + ${row} % 4 * 2 + thread / ${4 * together} % 2;`
+      : `let lineOfRound = ${row};`,
+    `let stepOfRound = ${over('wordOfRound', words)};`,
+    `let atRound = ${words > 1 ? `wordOfRound % ${words}` : '0u'};`,
   ];
 }
-
-/** Where the first of them goes in a slice of so many lines; nothing where that differs from slice to slice. */
-const declareFirst = (
-  side: 'A' | 'B',
-  lines: number,
-  stride: number,
-  delta: number,
-  line = 'line',
-  at = 'atK',
-): string[] => (sameLine(lines, delta) ? [`let to${side} = ${line} % ${lines} * ${stride} + ${at};`] : []);
 
 /** Where an operand's blocks begin that this thread fetches its words from. */
 function declareBlocks(tile: MatrixTile, side: 'A' | 'B'): string[] {
@@ -154,33 +162,46 @@ function declareBlocks(tile: MatrixTile, side: 'A' | 'B'): string[] {
 
 /** What all of a thread's places have in common, in slices of so many lines of A and of B. */
 export function declarePlaces(tile: MatrixTile, linesA = tile.sm, linesB = tile.sn): string {
-  const { bn, bk, sn, a, b } = tile;
-  const { word, strideA, strideB } = layout(tile);
-  const [words, wordsB] = [bk / word, bn / word];
-  const T = threadsOfWay(tile);
-  const lined = inLines(tile);
-  const [line, ofLine, at] = lined ? ['lineA', 'wordA', 'atA'] : ['line', 'atK', 'atK'];
+  const { a, b, bk } = tile;
+  const lined = linedSides(tile);
+  const alongK = [...(['A'] as const), ...(b.kind === 'rows' ? [] : (['B'] as const))];
   return [
-    ...(lined && b.kind === 'rows' ? [] : [declareLine(words, T)]),
-    ...(lined ? declareLineA(tile) : []),
-    ...declareFirst('A', linesA, strideA, T / (lined ? tile.together * words : words), line, at),
-    ...(a.kind === 'blocked'
-      ? declareBlocks(tile, 'A')
-      : [
-          `let fromA = (params.offsetA + tile.batch * params.strideA) / WORD + ${ofLine}${a.ragged ? '' : ` + (tile.row + ${line}) * ${a.ld}`};`,
-        ]),
-    ...(b.kind === 'blocked'
-      ? [...declareFirst('B', linesB, strideB, T / words), ...declareBlocks(tile, 'B')]
-      : [
-          `// Of B, it fetches column atB of words, in row rowB and every ${T / wordsB}th row below.`,
-          `let rowB = thread / ${wordsB};`,
-          `let atB = thread % ${wordsB};`,
-          `let columnB = atB / ${sn / word};`,
-          `let toB = rowB * ${strideB} + atB % ${sn / word};`,
-          `let colB = ${b.ragged ? '// Columns past the edge repeat the last ones: what they add up to is never stored.\n  min(tile.col / WORD + atB, params.n / WORD - 1)' : 'tile.col / WORD + atB'};`,
-          b.split
-            ? `let fromB = (params.offsetB + tile.batch * params.strideB) / 4 + rowB * ${b.ld} + colB * 2;`
-            : `let fromB = (params.offsetB + tile.batch * params.strideB) / WORD + rowB * ${b.ld} + colB;`,
-        ]),
+    ...(alongK.every(side => lined.includes(side))
+      ? []
+      : [declareLine(bk / layout(tile).word, threadsOfWay(tile))]),
+    ...(lined.length > 0 ? declareRound(tile, lined) : []),
+    ...declareAlongK(tile, 'A', a, linesA),
+    ...(b.kind === 'rows' ? declareRows(tile, b) : declareAlongK(tile, 'B', b, linesB)),
   ].join('\n');
+}
+
+/** Where the first of a thread's words of an operand along K comes from and, where that is alike in every slice, where it goes. */
+function declareAlongK(tile: MatrixTile, side: 'A' | 'B', source: Blocked | Lines, lines: number): string[] {
+  const { delta, line, ofLine, at } = alongLine(tile, side);
+  const first = side === 'A' ? 'tile.row' : 'tile.col';
+  return [
+    ...(sameLine(lines, delta)
+      ? [`let to${side} = ${line} % ${lines} * ${layout(tile).strideA} + ${at};`]
+      : []),
+    source.kind === 'blocked'
+      ? declareBlocks(tile, side)
+      : `let from${side} = (params.offset${side} + tile.batch * params.stride${side}) / WORD + ${ofLine}${source.ragged ? '' : ` + (${first} + ${line}) * ${source.ld}`};`,
+  ].flat();
+}
+
+function declareRows(tile: MatrixTile, { ld, ragged, split }: Rows): string[] {
+  const { bn, sn } = tile;
+  const { word, strideB } = layout(tile);
+  const wordsB = bn / word;
+  return [
+    `// Of B, it fetches column atB of words, in row rowB and every ${threadsOfWay(tile) / wordsB}th row below.`,
+    `let rowB = thread / ${wordsB};`,
+    `let atB = thread % ${wordsB};`,
+    `let columnB = atB / ${sn / word};`,
+    `let toB = rowB * ${strideB} + atB % ${sn / word};`,
+    `let colB = ${ragged ? '// Columns past the edge repeat the last ones: what they add up to is never stored.\n  min(tile.col / WORD + atB, params.n / WORD - 1)' : 'tile.col / WORD + atB'};`,
+    split
+      ? `let fromB = (params.offsetB + tile.batch * params.strideB) / 4 + rowB * ${ld} + colB * 2;`
+      : `let fromB = (params.offsetB + tile.batch * params.strideB) / WORD + rowB * ${ld} + colB;`,
+  ];
 }

@@ -26,7 +26,7 @@ export interface MatrixTile {
   /**
    * Of one stage, 1: fetch the next step's words into registers while the present one is multiplied. Of two, of how many steps
    * registers hold the words: of 1 or 2 that are on their way, or of 4, where two are fetched in one go as soon as the two before
-   * them have come. A in rows comes a round at a time (`together`).
+   * them have come. lines come a round at a time (`together`).
    */
   readonly prefetch: number;
   /** Steps that the main loop takes in a round, a divisor of `steps` and of `flush`: 1, or 2 or 4 that are written out (`stepsTogether`). */
@@ -36,8 +36,8 @@ export interface MatrixTile {
    * run side by side: where those come from memory, not from the L2 cache, all of them would wait for the same words at the same time. Of two stages.
    */
   readonly stagger: number;
-  readonly a: Source;
-  readonly b: Source;
+  readonly a: Blocked | Lines;
+  readonly b: Blocked | Lines | Rows;
   /** The function that takes each finished sum: frame()'s `storeC`, or the kernel's own. */
   readonly store: string;
   /** How many neighbouring ones it takes at once: `storeWidth`. */
@@ -59,25 +59,37 @@ export interface MatrixTile {
 }
 
 /**
- * How an operand lies in storage. `blocked`: a step's words of a tile lie in one piece, along K, in the order in which the
- * threads fetch them, filled up with zeros (kernels/pack.ts). `rows`: in rows of `ld` words; distances between a thread's words
- * are constants then, too, which saves the registers for their addresses.
+ * An operand packed first: a step's words of a tile lie in one piece, along K, in the order in which the threads fetch them, filled up
+ * with zeros (kernels/pack.ts).
  */
-export type Source =
-  | { readonly kind: 'blocked' }
-  | {
-      readonly kind: 'rows';
-      readonly ld: number;
-      /** Whether the last tile reaches past the operand's last row (of A) or column (of B). */
-      readonly ragged: boolean;
-      /** Whether K ends within a step, so that what lies behind its end has to be replaced by zeros. */
-      readonly guardK: boolean;
-      /**
-       * Whether elements are f32, of which the kernel's `splitWords` makes a high and a low part on their way into workgroup
-       * memory. Of B in a pipeline only; `ld` counts words of f32 then.
-       */
-      readonly split?: boolean;
-    };
+export interface Blocked {
+  readonly kind: 'blocked';
+}
+
+/** An operand as it was given. Distances between a thread's words are constants then, too, which saves the registers for their addresses. */
+interface AsItLies {
+  /** Words from line to line. */
+  readonly ld: number;
+  /** Whether the last tile reaches past the operand's last row (of A) or column (of B). */
+  readonly ragged: boolean;
+  /** Whether K ends within a step, so that what lies behind its end has to be replaced by zeros. */
+  readonly guardK: boolean;
+}
+
+/** Lines along K: rows of A, or columns of a transposed B. */
+export interface Lines extends AsItLies {
+  readonly kind: 'lines';
+}
+
+/** Rows across K: of B. */
+export interface Rows extends AsItLies {
+  readonly kind: 'rows';
+  /**
+   * Whether elements are f32, of which the kernel's `splitWords` makes a high and a low part on their way into workgroup
+   * memory. In a pipeline only; `ld` counts words of f32 then.
+   */
+  readonly split?: boolean;
+}
 
 const BYTES: Record<string, number> = { f32: 4, f16: 2, i8: 1, u8: 1 };
 
@@ -102,22 +114,22 @@ export const threads = (tile: MatrixTile): number => tile.ways * threadsOfWay(ti
 /** Steps of all of K. */
 export const stepsOfK = ({ steps, ways, slices }: MatrixTile): number => steps * ways * slices;
 
-/** Cells a subgroup that leave no registers for the words of four steps of A. */
-const MANY_CELLS = 64 * 64;
+/** Cells a subgroup that leave no registers for four steps' words of lines. */
+export const MANY_CELLS = 64 * 64;
 
 /**
  * Steps of K that the main loop takes in one round: a pipeline's are written out, so that it is a constant which buffer,
- * matrices and registers each uses. A round's words of A's rows come together: of four steps, 128 bytes, a whole line of the cache.
+ * matrices and registers each uses. A round's words of lines come together: of four steps, 128 bytes, a whole line of the cache.
  */
 export const stepsTogether = ({
   stages,
   prefetch,
   sm,
   sn,
-  rowsA,
-}: Pick<MatrixTile, 'stages' | 'prefetch' | 'sm' | 'sn'> & { readonly rowsA: boolean }): 1 | 2 | 4 => {
+  lined,
+}: Pick<MatrixTile, 'stages' | 'prefetch' | 'sm' | 'sn'> & { readonly lined: boolean }): 1 | 2 | 4 => {
   if (stages === 1) return 1;
-  return prefetch > 2 || (rowsA && sm * sn < MANY_CELLS) ? 4 : 2;
+  return prefetch > 2 || (lined && sm * sn < MANY_CELLS) ? 4 : 2;
 };
 
 /** Steps whose words a pipeline fetches in a step of its round: one; or two, right behind the wait for the two before them. */
@@ -126,8 +138,11 @@ export const fetchedAt = (step: number, prefetch: number): number[] => {
   return step % 2 === 0 ? [step + 2, step + 3] : [];
 };
 
-/** Whether A's words come a round's at a time. */
-export const inLines = ({ stages, a }: MatrixTile): boolean => stages === 2 && a.kind === 'rows';
+/** The operands whose words a pipeline fetches a round's at a time. */
+export const linedSides = ({ stages, a, b }: MatrixTile): ('A' | 'B')[] => [
+  ...(stages === 2 && a.kind === 'lines' ? (['A'] as const) : []),
+  ...(stages === 2 && b.kind === 'lines' ? (['B'] as const) : []),
+];
 
 /** Operands larger than this don't stay in a large GPU's L2 cache (an H200's: 50 MiB in two halves). */
 export const CACHE = 24 * 2 ** 20;
@@ -144,8 +159,7 @@ export const gridThreads = (problem: Problem, tile: MatrixTile): number =>
 export function layout(tile: MatrixTile) {
   const { bm, bn, bk, sm, sn, config, parts, b } = tile;
   const word = wordElements(tile);
-  // Blocks have lines along K; of B in rows, the rows lie across it.
-  const alongK = b.kind === 'blocked';
+  const alongK = b.kind !== 'rows';
   const strideA = bk / word + 1;
   const strideB = (alongK ? bk : sn) / word + 1;
   const numbers = wordBytes(tile) / 4;
@@ -183,7 +197,7 @@ const divisor = (x: number, y: number): number => (y === 0 ? x : divisor(y, x % 
 export function pipelineLayout(tile: MatrixTile) {
   const { bm, bn, bk, sm, sn, config, parts, b } = tile;
   const { word, numbers, strideA, strideB } = layout(tile);
-  const alongK = b.kind === 'blocked';
+  const alongK = b.kind !== 'rows';
   const lines = divisor(sm, sn);
   const slice = Math.max(lines * strideA, alongK ? 0 : bk * strideB);
   const slicesA = (bm / lines) * parts;
@@ -233,8 +247,11 @@ function misfitOfPipeline(tile: MatrixTile): string | null {
   if (bk !== config.K) return `a pipeline's steps are one matrix deep: bk has to be ${config.K}`;
   if (![1, 2, 4].includes(prefetch)) return 'a pipeline holds words of 1, 2 or 4 steps';
   const lines = threadsOfWay(tile) / (tile.together * (bk / wordElements(tile)));
-  if (inLines(tile) && (lines % 1 !== 0 || tile.bm % lines !== 0))
-    return `${threadsOfWay(tile)} threads do not fetch ${tile.together} steps of ${tile.bm} rows evenly`;
+  for (const side of linedSides(tile)) {
+    const all = side === 'A' ? tile.bm : tile.bn;
+    if (lines % 1 !== 0 || all % lines !== 0)
+      return `${threadsOfWay(tile)} threads do not fetch ${tile.together} steps of ${all} lines evenly`;
+  }
   const { atOnce } = pipelineLayout(tile);
   if (tile.flush > 0 && wordBytes(tile) !== 16) return 'totals go through words of 16 bytes';
   if (((config.M * config.N) / 4) % lanes !== 0)

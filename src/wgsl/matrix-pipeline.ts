@@ -4,10 +4,10 @@
  * storage. With two buffers in workgroup memory, two sets of matrices and steps of one matrix, one barrier between steps is enough,
  * and nothing between two barriers waits for anything else there (docs/performance.md, log entry 16).
  *
- * Mapping: as there. A and B share the buffers, A's slices first; packed, both lie along K, in slices of as many lines as divide
+ * Mapping: as there. A and B share the buffers, A's slices first; where both lie along K, in slices of as many lines as divide
  * a subgroup's rows and its columns. Each slice is an inner array, so that offsets of matrix loads are constants.
  *
- * A in rows comes a round of steps at a time, so that neighbouring threads read a line of the cache; each thread's words are of one
+ * Lines that were not packed come a round of steps at a time, so that neighbouring threads read a line of the cache; each thread's words are of one
  * step, and it stores them in that one (log entry 23). With ways, groups of subgroups make the whole tile over a part of K each, in
  * slices of their own, and their sums are added as they are stored (log entry 24).
  *
@@ -17,7 +17,7 @@
 import { declarePlaces, placesA, placesB } from './matrix-fetch.ts';
 import {
   fetchedAt,
-  inLines,
+  linedSides,
   type MatrixTile,
   pipelineLayout,
   subgroups,
@@ -68,8 +68,8 @@ export function matrixPipeline(tile: MatrixTile): string {
       split: side === 'B' && splitB ? { low: part === 1, of: `wordB${i}` } : null,
     })),
   );
-  const lined = inLines(tile);
-  const ofLines = lined ? words.filter(({ side }) => side === 'A') : [];
+  const ofLines = words.filter(({ side }) => linedSides(tile).includes(side));
+  const lined = ofLines.length > 0;
   const ofSteps = words.filter(word => !ofLines.includes(word));
   const at = (step: string) => `first + ${stagger ? `staggered(tile, ${step})` : step}`;
   /** A step's words into a set of registers. */
@@ -94,7 +94,7 @@ export function matrixPipeline(tile: MatrixTile): string {
       .join('\n');
     return splitB ? `{\n  ${indent(lines, 2)}\n}` : lines;
   };
-  /** The words of A's lines, of some steps. */
+  /** The words of lines, of some steps. */
   const fetchLines = (step: string, how: 'var ' | '' = '') =>
     lined
       ? [`now = ${at(step)};`, ...ofLines.map(({ name, from }) => `${how}${name} = ${from};`)].join('\n')
@@ -102,7 +102,7 @@ export function matrixPipeline(tile: MatrixTile): string {
   /** One step of them into a buffer, by the threads that have it. */
   const putLines = (step: number, buffer: number) =>
     lined
-      ? `if (stepA == ${step}) {\n  ${ofLines.map(({ name, to }) => `memory${buffer}${to} = ${name};`).join('\n  ')}\n}`
+      ? `if (stepOfRound == ${step}) {\n  ${ofLines.map(({ name, to }) => `memory${buffer}${to} = ${name};`).join('\n  ')}\n}`
       : '';
 
   const fragments = sides.flatMap(({ side, part, first }) => {

@@ -36,7 +36,7 @@ export const matrixEnable = ({ config, pinned }: MatrixTile): string[] => [
 /** WGSL: declarations and `main`, to follow a frame with \`words\` access and \`tileOf(bm, bn)\`. */
 export function matrixTile(tile: MatrixTile): string {
   const { config, lanes, bm, bn, bk, sm, sn, flush, prefetch, slices: slicesK, store, width } = tile;
-  const alongK = tile.b.kind === 'blocked';
+  const alongK = tile.b.kind !== 'rows';
   const { word, numbers, strideA, strideB, staging, sliceA, sliceB, slicesA, slicesB } = layout(tile);
   const [rowsOf, colsOf] = [sm / config.M, sn / config.N];
   const [rowsOfSubgroups, colsOfSubgroups] = [bm / sm, bn / sn];

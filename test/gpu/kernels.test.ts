@@ -415,6 +415,37 @@ describe.runIf(PART === 1)('A and B in aligned rows, C not', () => {
   });
 });
 
+/** B transposed lies along K, and is read as A is: a round of steps at a time by a pipeline, step by step otherwise. */
+describe.runIf(THOROUGH)('subgroup-matrix reads a transposed B as it lies', () => {
+  const pipeline = { bm: 32, bn: 32, bk: 8, sm: 16, sn: 16, stages: 2, config: 0, still: 0 };
+  const rows = [
+    { ...pipeline, prefetch: 2, pack: 0, ways: 1, slices: 1 },
+    { ...pipeline, prefetch: 1, pack: 0, ways: 2, slices: 1 },
+    { ...pipeline, prefetch: 4, pack: 0, ways: 1, slices: 2 },
+    { ...pipeline, prefetch: 1, pack: 2, ways: 1, slices: 1 },
+    { ...pipeline, prefetch: 2, pack: 2, ways: 2, slices: 1 },
+    { ...pipeline, prefetch: 4, pack: 2, ways: 1, slices: 1 },
+    { ...pipeline, stages: 1, bk: 32, prefetch: 0, pack: 0, ways: 1, slices: 1 },
+    { ...pipeline, stages: 1, bk: 16, prefetch: 1, pack: 0, ways: 1, slices: 1 },
+  ];
+  const problems = [
+    { m: 64, n: 96, k: 128 },
+    { m: 40, n: 33, k: 104 }, // neither rows nor columns nor K are whole tiles
+    { m: 33, n: 40, k: 72, batch: 2, strideB: 0 },
+  ];
+  // Each takes seconds to compile: types and problems take turns.
+  test.each(rows.map((params, turn) => ({ type: turn % 2 ? 'i8' : 'f16', params, turn }) as const))(
+    '$type, $params',
+    async ({ type, params, turn }) => {
+      const kernel = KERNELS.find(({ name }) => name === 'subgroup-matrix')!;
+      const problem = normalize({ ...problems[turn % 3], type, transB: true });
+      const labels = kernel.build(problem, gpu().profile, params).passes.map(({ label }) => label);
+      expect(labels).not.toContain('pack B');
+      expect(await failures(kernel, [problem], params)).toEqual([]);
+    },
+  );
+});
+
 describe('activations', () => {
   const activations: readonly Activation[] = ['gelu', 'gelu-tanh', 'sigmoid', 'tanh', { clip: [-0.5, 2] }];
   test.each(activations.map(activation => [JSON.stringify(activation), activation] as const))(

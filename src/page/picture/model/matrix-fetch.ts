@@ -1,10 +1,11 @@
 /** Where the threads of rungs 10 and 11 fetch a step's words from, and where they go: wgsl/matrix-fetch.ts. */
 import type { Shape } from '../../../ladder/rung.ts';
 import {
+  type Blocked,
+  type Lines,
   layout,
   type MatrixTile,
   pipelineLayout,
-  type Source,
   threads as threadsOf,
 } from '../../../wgsl/matrix-layout.ts';
 import type { Thread } from './trace.ts';
@@ -54,7 +55,7 @@ export function placesInOne(shape: Shape, tile: MatrixTile, t: Thread): Pipeline
   const { lines, slice, slicesA } = pipelineLayout(tile);
   const inA = { lines, slice, first: 0 };
   const b = placesB(shape, tile, t, { ...inA, first: slicesA });
-  return tile.a.kind === 'rows'
+  return tile.a.kind === 'lines'
     ? { ofStep: { a: [], b }, ofRound: placesOfRound(tile, tile.a, t, inA) }
     : { ofStep: { a: placesA(shape, tile, t, inA), b }, ofRound: { places: [], step: 0 } };
 }
@@ -104,7 +105,7 @@ function placesA(shape: Shape, tile: MatrixTile, t: Thread, slices: Slices): Pla
 function placesB(shape: Shape, tile: MatrixTile, t: Thread, slices: Slices): Place[] {
   const { bn, bk, sn, b } = tile;
   const { word, strideB } = layout(tile);
-  if (b.kind === 'blocked') {
+  if (b.kind !== 'rows') {
     const side = { source: b, tile: t.tileCol, all: shape.n, linesOfTile: bn };
     return alongK(shape, tile, t.index, { ...side, ...slices });
   }
@@ -122,12 +123,12 @@ function placesB(shape: Shape, tile: MatrixTile, t: Thread, slices: Slices): Pla
 }
 
 /**
- * Of A in rows: neighbouring threads take neighbouring words of a round, of every so many-th line; of eight rows of threads, the
+ * Of A's lines: neighbouring threads take neighbouring words of a round, of every so many-th line; of eight rows of threads, the
  * first four take the even lines.
  */
 function placesOfRound(
   tile: MatrixTile,
-  { ld }: Source & { readonly kind: 'rows' },
+  { ld }: Lines,
   t: Thread,
   { lines, slice }: Slices,
 ): PipelinePlaces['ofRound'] {
@@ -151,7 +152,7 @@ function placesOfRound(
 }
 
 interface Side extends Slices {
-  readonly source: Source;
+  readonly source: Blocked | Lines;
   /** Which tile this is, counted in tiles. */
   readonly tile: number;
   /** Lines of the matrix and of a tile. */

@@ -109,7 +109,7 @@ export function matrixPipeline(shape: Shape, tile: MatrixTile): Mapping {
       return {
         left: counted(rowsOf).map(i => t.readMatrix(buffer, inLines(ofA + i * M), M, K, strideA)),
         right: counted(colsOf).map(j =>
-          tile.b.kind === 'blocked'
+          tile.b.kind !== 'rows'
             ? t.readMatrix(buffer, slicesA * slice + inLines(ofB + j * N), K, N, strideB, 'columns')
             : t.readMatrix(buffer, (slicesA + ofB / sn) * slice + (j * N) / word, K, N, strideB),
         ),

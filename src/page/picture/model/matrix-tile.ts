@@ -27,7 +27,7 @@ export function matrixTile(shape: Shape, tile: MatrixTile): Mapping {
       ...operandsOf(shape, tile),
       memoryA: { ...memory('A', slicesA, sliceA, inputs), drawn: strideA * word },
       memoryB: {
-        ...memory('B', slicesB, sliceB, { ...inputs, transposed: tile.b.kind === 'blocked' }),
+        ...memory('B', slicesB, sliceB, { ...inputs, transposed: tile.b.kind !== 'rows' }),
         drawn: strideB * word,
       },
     },
@@ -55,7 +55,7 @@ export function matrixTile(shape: Shape, tile: MatrixTile): Mapping {
             }),
             right: counted(colsOf).map(j => {
               const slice = part * colsOfSubgroups + subgroupCol;
-              return tile.b.kind === 'blocked'
+              return tile.b.kind !== 'rows'
                 ? t.readMatrix(
                     'memoryB',
                     slice * sliceB + j * N * strideB + k / word,
