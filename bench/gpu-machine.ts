@@ -4,13 +4,13 @@
  *
  *   node gpu-machine.mjs --out record.json [--budget SECONDS] [--machine WORD] [--adapter NAME] [--shapes LIST]
  *     [--parts ceilings,ours,unflagged,ladder,peers] [--ladder SIZE] [--peers all | tensorflow,jax,…] [--cublas FILE]
- *     [--ladder-record FILE] [--merge RECORD]
+ *     [--ladder-record FILE] [--tuning FILE] [--merge RECORD]
  *
  * bench/pack-peers.sh makes gpu-machine.mjs and puts beside it what the peers need. --cublas takes the lines of JSON
  * that the vendor's library was timed with on the same machine. Work is ordered by importance; what the budget (520
  * seconds if left out) has no room for is left out, and the record says so. What was left out can be measured in another
  * run on the machine, with --parts, and --merge takes what an earlier record has into the new one; --ladder-record takes
- * the rungs of a record that `webgemm ladder --json` made there.
+ * the rungs of a record that `webgemm ladder --json` made there, --tuning what was tuned there (bench/kernels.ts, `webgemm tune`).
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -29,6 +29,7 @@ import { OutputFile } from '../src/node/cli/output.ts';
 import { type OpenGpu, openGpu } from '../src/node/gpu.ts';
 import type { Profile } from '../src/profile.ts';
 import { parseShapes, type TrialShape } from '../src/trial/shapes.ts';
+import type { TuningRecord } from '../src/tuning/record.ts';
 import { SUBGROUP_MATRIX_FEATURE, SUBGROUP_SIZE_FEATURE } from '../src/wgsl/experimental.ts';
 import { measureCeilings } from './ceilings.ts';
 import { readCublas } from './cublas.ts';
@@ -53,6 +54,7 @@ const { values } = parseArgs({
     parts: { type: 'string', default: 'ceilings,ours,unflagged,ladder,peers' },
     cublas: { type: 'string' },
     'ladder-record': { type: 'string' },
+    tuning: { type: 'string' },
     merge: { type: 'string' },
   },
 });
@@ -65,6 +67,9 @@ const results: BenchResult[] = [
   ...(values.cublas ? readCublas(readFileSync(values.cublas, 'utf8')) : []),
   ...(values['ladder-record'] ? readLadder(values['ladder-record']) : []),
 ];
+const tuning: readonly TuningRecord[] = values.tuning
+  ? [JSON.parse(readFileSync(values.tuning, 'utf8'))]
+  : [];
 const versions: Record<string, string> = {
   ...before?.versions,
   ...{ webgemm: manifest.version, node: process.versions.node },
@@ -77,7 +82,7 @@ process.exit(0);
 
 async function run({ device, profile, runtime, gpu }: OpenGpu): Promise<void> {
   if (runtime.dawn) versions.dawn = runtime.dawn;
-  const gemm = await createGemm(device, { profile });
+  const gemm = await createGemm(device, { profile, tuning });
   const timer = await createTimer(device);
   const end = Number(values.budget) * 1000;
   const deadline = end - RESERVE;

@@ -3,8 +3,8 @@
  *
  *   tsx bench/kernels.ts [--jobs FILE] [--adapter NAME] [--cublas FILE] [--tuning FILE] > record.json
  *
- * A job is { kernel, shape: [m, n, k], batch, type: "f32" | "f16" | "i8", cType, params }; batch is 1 if left out, cType i32 or
- * f32; without params, the kernel's first `candidates` (1 if left out) are taken. All jobs are compiled, some at a time, and
+ * A job is { kernel, shape: [m, n, k], batch, transA, transB, type: "f32" | "f16" | "i8", cType, params }; batch is 1 if left
+ * out, cType i32 or f32; without params, the kernel's first `candidates` (1 if left out) are taken. All jobs are compiled, some at a time, and
  * verified first, and then measured in turn, sample by sample: between two measurements the GPU never idles, and its clock stays up.
  * --cublas takes lines of JSON of the vendor's library measured on the same machine. --tuning writes what was fastest for
  * each problem as a tuning record, as `webgemm tune` writes them.
@@ -32,6 +32,8 @@ interface Job {
   readonly kernel: string;
   readonly shape: readonly [m: number, n: number, k: number];
   readonly batch?: number;
+  readonly transA?: boolean;
+  readonly transB?: boolean;
   readonly type: 'f32' | 'f16' | 'i8';
   readonly cType?: 'f32' | 'f16' | 'i32';
   readonly params?: Params;
@@ -125,18 +127,21 @@ timer.destroy();
 close();
 
 function describe(job: Job, params: Params) {
-  const { kernel, shape, batch = 1, type } = job;
+  const { kernel, shape, batch = 1, transA = false, transB = false, type } = job;
   const { type: cType } = problemOf(job).c;
-  return { group: 'ours', name: kernel, kernel, dtype: type, cType, accuracy: 'f32', shape, batch, params };
+  return {
+    ...{ group: 'ours', name: kernel, kernel, dtype: type, cType, accuracy: 'f32' },
+    ...{ shape, batch, transA, transB, params },
+  };
 }
 
 /** Jobs of one problem have one key. */
-function keyOf({ shape, batch, type, cType }: Job): string {
-  return JSON.stringify([shape, batch, type, cType]);
+function keyOf({ shape, batch, transA, transB, type, cType }: Job): string {
+  return JSON.stringify([shape, batch, transA, transB, type, cType]);
 }
 
-function problemOf({ shape: [m, n, k], batch = 1, type, cType = type === 'i8' ? 'i32' : 'f32' }: Job) {
-  return normalize({ m, n, k, batch, type, cType });
+function problemOf({ shape: [m, n, k], batch = 1, transA = false, transB = false, type, cType }: Job) {
+  return normalize({ m, n, k, batch, transA, transB, type, cType: cType ?? (type === 'i8' ? 'i32' : 'f32') });
 }
 
 function kernelOf({ kernel }: Job) {
