@@ -1,23 +1,22 @@
 /**
  * Subgroup matrix: the product on the GPU's matrix units, f16 (or f32, or 8-bit integers) in, f32 (or i32) sums.
  *
- * wgsl/matrix-tile.ts has the mapping. Operands that do not lie in whole 16-byte words of the units' type (odd strides, mixed
- * types) are packed first, and so is a transposed A.
+ * wgsl/matrix-tile.ts has the mapping. Operands are read as they lie, transposed or not; those that are not whole 16-byte words of
+ * the units' type (odd strides, mixed types) are packed first.
  */
 import { GemmError } from '../errors.ts';
 import type { Arithmetic } from '../measure/tolerance.ts';
-import { BYTES, isInteger, type Operand, type Problem } from '../problem.ts';
+import { BYTES, isInteger, type Problem } from '../problem.ts';
 import { type MatrixConfig, type Profile, subgroupSizeFor } from '../profile.ts';
 import { ceilDiv, foldGrid, type Program, roundUp } from '../program.ts';
 import { SUBGROUP_MATRIX_FEATURE } from '../wgsl/experimental.ts';
 import { frame, tileOf, tilesOf } from '../wgsl/frame.ts';
 import {
-  type Blocked,
   gridThreads,
-  type Lines,
   MANY_CELLS,
   type MatrixTile,
   misfit,
+  type Source,
   staggerOf,
   stepsOfK,
   stepsTogether,
@@ -118,7 +117,7 @@ export const subgroupMatrix: Kernel = {
     return estimateMs({
       operations: (integers ? 1 : 2) * tiles * tile.bm * tile.bn * (k + START_AND_END * params.slices),
       unit: 'matrix',
-      efficiency: (known?.efficiency ?? 0.3) * ofB(tile),
+      efficiency: (known?.efficiency ?? 0.3) * asTheyLie(tile),
       // Of the tiles' traffic half is taken to come from the L2 cache, but each operand comes from memory once.
       bytes: Math.max(
         0.5 * tiles * (tile.bm + tile.bn) * k * BYTES[a.type],
@@ -178,13 +177,15 @@ export const subgroupMatrix: Kernel = {
 
 /**
  * Tiles in cells, and the share of the matrix units' rate that each reaches at 4096³ (an H200; docs/performance.md), packing
- * left out. B in rows is read as fast as packed, and so is A, but where 64×64 cells a subgroup leave too few registers for its lines.
+ * left out. Operands as they lie are read as fast as packed, but for what `asTheyLie` says.
  */
 const TILES = [
   { bm: 128, bn: 128, bk: 16, sm: 64, sn: 64, stages: 2, prefetch: 4, pack: 2, ways: 1, efficiency: 0.89 },
+  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 64, stages: 2, prefetch: 4, pack: 3, ways: 1, efficiency: 0.89 },
   { bm: 128, bn: 128, bk: 16, sm: 64, sn: 64, stages: 2, prefetch: 4, pack: 1, ways: 1, efficiency: 0.89 },
-  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 64, stages: 2, prefetch: 2, pack: 0, ways: 1, efficiency: 0.74 },
-  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 64, stages: 2, prefetch: 2, pack: 0, ways: 2, efficiency: 0.7 },
+  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 64, stages: 2, prefetch: 4, pack: 0, ways: 1, efficiency: 0.89 },
+  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 64, stages: 2, prefetch: 2, pack: 0, ways: 1, efficiency: 0.88 },
+  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 64, stages: 2, prefetch: 2, pack: 0, ways: 2, efficiency: 0.83 },
   { bm: 64, bn: 128, bk: 16, sm: 32, sn: 64, stages: 2, prefetch: 2, pack: 0, ways: 1, efficiency: 0.66 },
   { bm: 64, bn: 128, bk: 16, sm: 32, sn: 64, stages: 2, prefetch: 2, pack: 0, ways: 2, efficiency: 0.5 },
   { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, pack: 0, ways: 1, efficiency: 0.4 },
@@ -196,7 +197,7 @@ const TILES = [
   { bm: 16, bn: 32, bk: 16, sm: 16, sn: 32, stages: 2, prefetch: 2, pack: 0, ways: 4, efficiency: 0.2 },
   { bm: 32, bn: 32, bk: 16, sm: 16, sn: 32, stages: 2, prefetch: 2, pack: 0, ways: 4, efficiency: 0.2 },
   { bm: 128, bn: 128, bk: 32, sm: 64, sn: 64, stages: 1, prefetch: 0, pack: 1, ways: 1, efficiency: 0.66 },
-  { bm: 128, bn: 128, bk: 32, sm: 64, sn: 64, stages: 1, prefetch: 0, pack: 0, ways: 1, efficiency: 0.46 },
+  { bm: 128, bn: 128, bk: 32, sm: 64, sn: 64, stages: 1, prefetch: 0, pack: 0, ways: 1, efficiency: 0.55 },
   { bm: 64, bn: 128, bk: 32, sm: 32, sn: 64, stages: 1, prefetch: 0, pack: 0, ways: 1, efficiency: 0.38 },
   { bm: 64, bn: 64, bk: 32, sm: 32, sn: 32, stages: 1, prefetch: 0, pack: 0, ways: 1, efficiency: 0.27 },
   { bm: 32, bn: 128, bk: 32, sm: 32, sn: 32, stages: 1, prefetch: 0, pack: 0, ways: 1, efficiency: 0.25 },
@@ -204,12 +205,21 @@ const TILES = [
 ] as const;
 
 /** What `pack` says: which operands are packed though they could be read as they lie. With both, `still` is frame's `writable`. */
-const [BOTH, ONLY_A] = [1, 2];
+const [BOTH, ONLY_A, ONLY_B] = [1, 2, 3];
 
-/** Share of its speed that a tile keeps for how B lies: bytes of rows are turned one by one, and there may be few registers for lines. */
-function ofB({ b, config, sm, sn }: MatrixTile): number {
-  if (b.kind === 'rows') return config.componentType === 'f16' || config.componentType === 'f32' ? 1 : 0.4;
-  return b.kind === 'lines' && sm * sn >= MANY_CELLS ? 0.85 : 1;
+const packs = ({ pack }: Params, name: 'a' | 'b'): boolean =>
+  pack === BOTH || pack === (name === 'a' ? ONLY_A : ONLY_B);
+
+/**
+ * Share of its speed that a tile keeps with operands as they lie: bytes of rows are turned one by one, and where a subgroup has many
+ * cells, there are registers for two steps' words of lines only.
+ */
+function asTheyLie({ a, b, config, sm, sn }: MatrixTile): number {
+  const bytes = config.componentType === 'i8' || config.componentType === 'u8';
+  return [a, b].reduce((share, { kind }) => {
+    if (kind === 'rows' && bytes) return share * 0.4;
+    return kind === 'lines' && sm * sn >= MANY_CELLS ? share * 0.84 : share;
+  }, 1);
 }
 
 /** How much longer operands take from memory than in kernels that do nothing but read. */
@@ -249,11 +259,11 @@ export function tileFor(problem: Problem, profile: Profile, params: Params): Mat
   const subgroup = subgroupSizeFor(profile);
   if (!config || 'missing' in subgroup)
     throw new RangeError('subgroup-matrix: rejected problems are not built');
-  const { bm, bn, bk, sm, sn, prefetch, slices, ways = 1, pack } = params;
+  const { bm, bn, bk, sm, sn, prefetch, slices, ways = 1 } = params;
   const stages = params.stages === 2 ? 2 : 1;
   const lanes = subgroup.size;
   const { m, n, k } = problem;
-  const lined = pack !== BOTH && (pack !== ONLY_A || problem.b.trans);
+  const lined = (!packs(params, 'a') && !problem.a.trans) || (!packs(params, 'b') && problem.b.trans);
   const together = stepsTogether({ stages, prefetch, sm, sn, lined });
   const steps = roundUp(ceilDiv(ceilDiv(k, bk), slices * ways), together);
   const base: MatrixTile = {
@@ -270,35 +280,26 @@ export function tileFor(problem: Problem, profile: Profile, params: Params): Mat
   };
   return {
     ...base,
-    a: pack === BOTH || pack === ONLY_A ? base.a : alongK('a', problem, base),
-    b: pack === BOTH ? base.b : sourceOfB(problem, base),
+    a: packs(params, 'a') ? base.a : sourceOf('a', problem, base),
+    b: packs(params, 'b') ? base.b : sourceOf('b', problem, base),
   };
 }
 
-/** An operand along K as it lies, if it does and the kernel can read it so, or packed. */
-function alongK(name: 'a' | 'b', { m, n, k, ...problem }: Problem, tile: MatrixTile): Blocked | Lines {
-  const operand = problem[name];
-  const lies = operand.trans === (name === 'b');
-  if (!lies || !inWords(operand, k, tile)) return { kind: 'blocked' };
-  const ragged = name === 'a' ? m % tile.bm > 0 : n % tile.bn > 0;
-  return { kind: 'lines', ragged, ...pitch(operand, k, tile) };
+/** An operand as it lies, where its lines along K, or its rows across it, are whole words of what the units multiply; or packed. */
+function sourceOf(name: 'a' | 'b', { m, n, k, ...problem }: Problem, tile: MatrixTile): Source {
+  const { type, trans, ...operand } = problem[name];
+  const [size, cells] = name === 'a' ? [m, tile.bm] : [n, tile.bn];
+  const alongK = trans === (name === 'b');
+  const word = wordElements(tile);
+  if (type !== tile.config.componentType || !vectorizes(operand, alongK ? k : size, word))
+    return { kind: 'blocked' };
+  return {
+    kind: alongK ? 'lines' : 'rows',
+    ld: operand.ld / word,
+    ragged: size % cells > 0,
+    guardK: k !== stepsOfK(tile) * tile.bk,
+  };
 }
-
-/** B as it lies, along K or across it, or packed. */
-function sourceOfB(problem: Problem, tile: MatrixTile): MatrixTile['b'] {
-  const { b, n, k } = problem;
-  if (b.trans || !inWords(b, n, tile)) return alongK('b', problem, tile);
-  return { kind: 'rows', ragged: n % tile.bn > 0, ...pitch(b, k, tile) };
-}
-
-/** Whether an operand's lines or rows are whole words of what the units multiply. */
-const inWords = (operand: Operand, length: number, tile: MatrixTile): boolean =>
-  operand.type === tile.config.componentType && vectorizes(operand, length, wordElements(tile));
-
-const pitch = ({ ld }: Operand, k: number, tile: MatrixTile) => ({
-  ld: ld / wordElements(tile),
-  guardK: k !== stepsOfK(tile) * tile.bk,
-});
 
 /** Which operands are packed. */
 const packedOf = (tile: MatrixTile) => (['a', 'b'] as const).filter(name => tile[name].kind === 'blocked');

@@ -6,6 +6,10 @@ import {
   linedSides,
   type MatrixTile,
   type Rows,
+  SIDES,
+  type Side,
+  sizesOf,
+  sourceOf,
   stepsOfK,
   threadsOfWay,
   wordElements,
@@ -19,31 +23,43 @@ export interface Place {
   readonly inner: string;
 }
 
-/** Of an operand along K, a thread fetches a word of every so many-th line; in workgroup memory they lie in slices of `lines` each. */
-function placesAlongK(tile: MatrixTile, side: 'A' | 'B', source: Blocked | Lines, lines: number): Place[] {
-  const all = side === 'A' ? tile.bm : tile.bn;
-  const { word, strideA: stride } = layout(tile);
+/** Of an operand, where a thread's words of a step are; along K they lie in slices of `lines` each. */
+export function placesOf(tile: MatrixTile, side: Side, lines = sizesOf(tile, side).own): Place[] {
+  const source = sourceOf(tile, side);
+  return source.kind === 'rows' ? placesAcrossK(tile, side, source) : placesAlongK(tile, side, source, lines);
+}
+
+/** Along K, a thread fetches a word of every so many-th line. */
+function placesAlongK(tile: MatrixTile, side: Side, source: Blocked | Lines, lines: number): Place[] {
+  const { all } = sizesOf(tile, side);
+  const { word, strideK } = layout(tile);
   const words = tile.bk / word;
-  if (source.kind === 'blocked') return placesInBlock(tile, side, all, lines, stride);
-  const [first, last] = side === 'A' ? ['tile.row', 'params.m - 1'] : ['tile.col', 'params.n - 1'];
+  if (source.kind === 'blocked') return placesInBlock(tile, side, all, lines, strideK);
   const { delta, line, ofLine, at } = alongLine(tile, side);
+  const { first, size } = IN_C[side];
   return Array.from({ length: all / delta }, (_, i) => ({
     at: () =>
       asItLies(
         side,
         source,
         source.ragged
-          ? `min(${first} + ${plus(i * delta, line)}, ${last}) * ${source.ld} + from${side}`
+          ? `min(${first} + ${plus(i * delta, line)}, ${size} - 1) * ${source.ld} + from${side}`
           : plus(i * delta * source.ld, `from${side}`),
         `now * ${words}`,
         `now * ${words} + ${ofLine} < params.k / ${word}`,
       ),
-    ...inSlice(side, i * delta, lines, stride, { delta, line, at }),
+    ...inSlice(side, i * delta, lines, strideK, { delta, line, at }),
   }));
 }
 
+/** The tile's first row or column of C, and how many there are. */
+const IN_C = {
+  A: { first: 'tile.row', size: 'params.m' },
+  B: { first: 'tile.col', size: 'params.n' },
+} as const;
+
 /** How the threads share the lines of an operand along K: names of a thread's first line, its word of it, and that word's place in its step. */
-function alongLine(tile: MatrixTile, side: 'A' | 'B') {
+function alongLine(tile: MatrixTile, side: Side) {
   const words = tile.bk / layout(tile).word;
   const threads = threadsOfWay(tile);
   return linedSides(tile).includes(side)
@@ -54,33 +70,30 @@ function alongLine(tile: MatrixTile, side: 'A' | 'B') {
     : { delta: threads / words, line: 'line', ofLine: 'atK', at: 'atK' };
 }
 
-export const placesA = (tile: MatrixTile, lines = tile.sm): Place[] => placesAlongK(tile, 'A', tile.a, lines);
-
-/** Of B in rows, a thread fetches one column of words, every ΔK-th row of it. */
-export function placesB(tile: MatrixTile, lines = tile.sn): Place[] {
-  const { bn, bk, b } = tile;
-  if (b.kind !== 'rows') return placesAlongK(tile, 'B', b, lines);
-  const { word, strideB } = layout(tile);
-  const delta = threadsOfWay(tile) / (bn / word);
+/** Across K, a thread fetches one column of words, every so many-th row of it. */
+function placesAcrossK(tile: MatrixTile, side: Side, source: Rows): Place[] {
+  const { word, strideA, strideB } = layout(tile);
+  const { bk } = tile;
+  const delta = threadsOfWay(tile) / (sizesOf(tile, side).all / word);
   return Array.from({ length: bk / delta }, (_, i) => ({
     // Split here, the first or the second half of a word that is to be; else the word.
     at: half =>
       asItLies(
-        'B',
-        b,
-        plus(i * delta * b.ld + (b.split ? half : 0), 'fromB'),
-        `now * ${bk * b.ld}`,
-        `${plus(i * delta, 'now * BK + rowB')} < params.k`,
+        side,
+        source,
+        plus(i * delta * source.ld + (source.split ? half : 0), `from${side}`),
+        `now * ${bk * source.ld}`,
+        `${plus(i * delta, `now * BK + row${side}`)} < params.k`,
       ),
-    slice: 'columnB',
-    inner: plus(i * delta * strideB, 'toB'),
+    slice: `column${side}`,
+    inner: plus(i * delta * (side === 'A' ? strideA : strideB), `to${side}`),
   }));
 }
 
 /** A step's words in the order in which the threads fetch them: line by line, along K. */
 function placesInBlock(
   tile: MatrixTile,
-  side: 'A' | 'B',
+  side: Side,
   lines: number,
   linesOfSlice: number,
   stride: number,
@@ -99,7 +112,7 @@ const sameLine = (lines: number, delta: number) => lines % delta === 0;
 
 /** Where word `at` of the line `first` lines below the thread's own goes. */
 function inSlice(
-  side: 'A' | 'B',
+  side: Side,
   first: number,
   lines: number,
   stride: number,
@@ -113,7 +126,7 @@ function inSlice(
       };
 }
 
-function asItLies(side: 'A' | 'B', { guardK }: Lines | Rows, from: string, step: string, inside: string) {
+function asItLies(side: Side, { guardK }: Lines | Rows, from: string, step: string, inside: string) {
   const word = `${side.toLowerCase()}[${from} + ${step}]`;
   return guardK ? `select(Word(), ${word}, ${inside})` : word;
 }
@@ -149,7 +162,7 @@ function declareRound(tile: MatrixTile, sides: readonly string[]): string[] {
 }
 
 /** Where an operand's blocks begin that this thread fetches its words from. */
-function declareBlocks(tile: MatrixTile, side: 'A' | 'B'): string[] {
+function declareBlocks(tile: MatrixTile, side: Side): string[] {
   const { bm, bn, bk, parts } = tile;
   const size = ((side === 'A' ? bm : bn) * bk) / wordElements(tile);
   const index = side === 'A' ? 'tile.row / BM' : 'tile.col / BN';
@@ -160,48 +173,58 @@ function declareBlocks(tile: MatrixTile, side: 'A' | 'B'): string[] {
   );
 }
 
-/** What all of a thread's places have in common, in slices of so many lines of A and of B. */
+/** What all of a thread's places have in common, where operands along K lie in slices of so many lines. */
 export function declarePlaces(tile: MatrixTile, linesA = tile.sm, linesB = tile.sn): string {
-  const { a, b, bk } = tile;
   const lined = linedSides(tile);
-  const alongK = [...(['A'] as const), ...(b.kind === 'rows' ? [] : (['B'] as const))];
+  const byLine = SIDES.filter(side => sourceOf(tile, side).kind !== 'rows' && !lined.includes(side));
   return [
-    ...(alongK.every(side => lined.includes(side))
-      ? []
-      : [declareLine(bk / layout(tile).word, threadsOfWay(tile))]),
+    ...(byLine.length > 0 ? [declareLine(tile.bk / layout(tile).word, threadsOfWay(tile))] : []),
     ...(lined.length > 0 ? declareRound(tile, lined) : []),
-    ...declareAlongK(tile, 'A', a, linesA),
-    ...(b.kind === 'rows' ? declareRows(tile, b) : declareAlongK(tile, 'B', b, linesB)),
+    ...declareSide(tile, 'A', linesA),
+    ...declareSide(tile, 'B', linesB),
   ].join('\n');
 }
 
+const declareSide = (tile: MatrixTile, side: Side, lines: number): string[] => {
+  const source = sourceOf(tile, side);
+  return source.kind === 'rows'
+    ? declareAcrossK(tile, side, source)
+    : declareAlongK(tile, side, source, lines);
+};
+
 /** Where the first of a thread's words of an operand along K comes from and, where that is alike in every slice, where it goes. */
-function declareAlongK(tile: MatrixTile, side: 'A' | 'B', source: Blocked | Lines, lines: number): string[] {
+function declareAlongK(tile: MatrixTile, side: Side, source: Blocked | Lines, lines: number): string[] {
   const { delta, line, ofLine, at } = alongLine(tile, side);
-  const first = side === 'A' ? 'tile.row' : 'tile.col';
+  const inTile = source.kind === 'lines' && !source.ragged;
   return [
     ...(sameLine(lines, delta)
-      ? [`let to${side} = ${line} % ${lines} * ${layout(tile).strideA} + ${at};`]
+      ? [`let to${side} = ${line} % ${lines} * ${layout(tile).strideK} + ${at};`]
       : []),
-    source.kind === 'blocked'
+    ...(source.kind === 'blocked'
       ? declareBlocks(tile, side)
-      : `let from${side} = (params.offset${side} + tile.batch * params.stride${side}) / WORD + ${ofLine}${source.ragged ? '' : ` + (${first} + ${line}) * ${source.ld}`};`,
-  ].flat();
-}
-
-function declareRows(tile: MatrixTile, { ld, ragged, split }: Rows): string[] {
-  const { bn, sn } = tile;
-  const { word, strideB } = layout(tile);
-  const wordsB = bn / word;
-  return [
-    `// Of B, it fetches column atB of words, in row rowB and every ${threadsOfWay(tile) / wordsB}th row below.`,
-    `let rowB = thread / ${wordsB};`,
-    `let atB = thread % ${wordsB};`,
-    `let columnB = atB / ${sn / word};`,
-    `let toB = rowB * ${strideB} + atB % ${sn / word};`,
-    `let colB = ${ragged ? '// Columns past the edge repeat the last ones: what they add up to is never stored.\n  min(tile.col / WORD + atB, params.n / WORD - 1)' : 'tile.col / WORD + atB'};`,
-    split
-      ? `let fromB = (params.offsetB + tile.batch * params.strideB) / 4 + rowB * ${ld} + colB * 2;`
-      : `let fromB = (params.offsetB + tile.batch * params.strideB) / WORD + rowB * ${ld} + colB;`,
+      : [
+          `let from${side} = ${beginOf(side)} / WORD + ${ofLine}${inTile ? ` + (${IN_C[side].first} + ${line}) * ${source.ld}` : ''};`,
+        ]),
   ];
 }
+
+function declareAcrossK(tile: MatrixTile, side: Side, { ld, ragged, split }: Rows): string[] {
+  const { word, strideA, strideB } = layout(tile);
+  const { all, own } = sizesOf(tile, side);
+  const { first, size } = IN_C[side];
+  const words = all / word;
+  return [
+    `// Of ${side}, it fetches column at${side} of words, in row row${side} and every ${threadsOfWay(tile) / words}th row below.`,
+    `let row${side} = thread / ${words};`,
+    `let at${side} = thread % ${words};`,
+    `let column${side} = at${side} / ${own / word};`,
+    `let to${side} = row${side} * ${side === 'A' ? strideA : strideB} + at${side} % ${own / word};`,
+    `let col${side} = ${ragged ? `// Columns past the edge repeat the last ones: what they add up to is never stored.\n  min(${first} / WORD + at${side}, ${size} / WORD - 1)` : `${first} / WORD + at${side}`};`,
+    split
+      ? `let from${side} = ${beginOf(side)} / 4 + row${side} * ${ld} + col${side} * 2;`
+      : `let from${side} = ${beginOf(side)} / WORD + row${side} * ${ld} + col${side};`,
+  ];
+}
+
+/** Where an operand of this product begins, in elements. */
+const beginOf = (side: Side) => `(params.offset${side} + tile.batch * params.stride${side})`;

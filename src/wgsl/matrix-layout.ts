@@ -36,8 +36,8 @@ export interface MatrixTile {
    * run side by side: where those come from memory, not from the L2 cache, all of them would wait for the same words at the same time. Of two stages.
    */
   readonly stagger: number;
-  readonly a: Blocked | Lines;
-  readonly b: Blocked | Lines | Rows;
+  readonly a: Source;
+  readonly b: Source;
   /** The function that takes each finished sum: frame()'s `storeC`, or the kernel's own. */
   readonly store: string;
   /** How many neighbouring ones it takes at once: `storeWidth`. */
@@ -76,20 +76,31 @@ interface AsItLies {
   readonly guardK: boolean;
 }
 
-/** Lines along K: rows of A, or columns of a transposed B. */
+/** Lines along K: rows of A, or columns of B where it is transposed. */
 export interface Lines extends AsItLies {
   readonly kind: 'lines';
 }
 
-/** Rows across K: of B. */
+/** Rows across K: of B, or of A where it is transposed. */
 export interface Rows extends AsItLies {
   readonly kind: 'rows';
   /**
    * Whether elements are f32, of which the kernel's `splitWords` makes a high and a low part on their way into workgroup
-   * memory. In a pipeline only; `ld` counts words of f32 then.
+   * memory. Of B in a pipeline only; `ld` counts words of f32 then.
    */
   readonly split?: boolean;
 }
+
+export type Source = Blocked | Lines | Rows;
+
+export const SIDES = ['A', 'B'] as const;
+export type Side = (typeof SIDES)[number];
+
+export const sourceOf = ({ a, b }: MatrixTile, side: Side): Source => (side === 'A' ? a : b);
+
+/** Cells of a tile, and of a subgroup's part of it, along M or N. */
+export const sizesOf = ({ bm, bn, sm, sn }: MatrixTile, side: Side) =>
+  side === 'A' ? { all: bm, own: sm } : { all: bn, own: sn };
 
 const BYTES: Record<string, number> = { f32: 4, f16: 2, i8: 1, u8: 1 };
 
@@ -139,10 +150,8 @@ export const fetchedAt = (step: number, prefetch: number): number[] => {
 };
 
 /** The operands whose words a pipeline fetches a round's at a time. */
-export const linedSides = ({ stages, a, b }: MatrixTile): ('A' | 'B')[] => [
-  ...(stages === 2 && a.kind === 'lines' ? (['A'] as const) : []),
-  ...(stages === 2 && b.kind === 'lines' ? (['B'] as const) : []),
-];
+export const linedSides = (tile: MatrixTile): Side[] =>
+  SIDES.filter(side => tile.stages === 2 && sourceOf(tile, side).kind === 'lines');
 
 /** Operands larger than this don't stay in a large GPU's L2 cache (an H200's: 50 MiB in two halves). */
 export const CACHE = 24 * 2 ** 20;
@@ -155,19 +164,19 @@ export const staggerOf = (steps: number, bytes: number, asked = bytes > CACHE ? 
 export const gridThreads = (problem: Problem, tile: MatrixTile): number =>
   2 * tilesOf(problem, tile.bm, tile.bn) * threads(tile);
 
-/** Sizes in words. */
+/** Sizes in words. A slice is what a subgroup needs of an operand: lines along K, or rows across it. */
 export function layout(tile: MatrixTile) {
-  const { bm, bn, bk, sm, sn, config, parts, b } = tile;
+  const { bm, bn, bk, sm, sn, config, parts, a, b } = tile;
   const word = wordElements(tile);
-  const alongK = b.kind !== 'rows';
-  const strideA = bk / word + 1;
-  const strideB = (alongK ? bk : sn) / word + 1;
+  const strideK = bk / word + 1;
+  const strideA = a.kind === 'rows' ? sm / word + 1 : strideK;
+  const strideB = b.kind === 'rows' ? sn / word + 1 : strideK;
   const numbers = wordBytes(tile) / 4;
   const staging = (config.M * sn) / numbers;
   return {
-    ...{ word, numbers, strideA, strideB, staging },
-    sliceA: Math.max(sm * strideA, staging),
-    sliceB: (alongK ? sn : bk) * strideB,
+    ...{ word, numbers, strideK, strideA, strideB, staging },
+    sliceA: Math.max((a.kind === 'rows' ? bk : sm) * strideA, staging),
+    sliceB: (b.kind === 'rows' ? bk : sn) * strideB,
     slicesA: (bm / sm) * parts,
     slicesB: (bn / sn) * parts,
   };
@@ -191,20 +200,25 @@ export const storeWidth = (
 const divisor = (x: number, y: number): number => (y === 0 ? x : divisor(y, x % y));
 
 /**
- * The sizes of wgsl/matrix-pipeline.ts, in words if nothing else is said. A lies in slices of some lines, and B alike, or in one
- * slice for each column of subgroups where its rows lie across K.
+ * The sizes of wgsl/matrix-pipeline.ts, in words if nothing else is said. An operand along K lies in slices of some lines; one
+ * across it in a slice for each row or column of subgroups.
  */
 export function pipelineLayout(tile: MatrixTile) {
-  const { bm, bn, bk, sm, sn, config, parts, b } = tile;
-  const { word, numbers, strideA, strideB } = layout(tile);
-  const alongK = b.kind !== 'rows';
+  const { sm, sn, bk, config, parts } = tile;
+  const { word, numbers, strideK, strideA, strideB } = layout(tile);
   const lines = divisor(sm, sn);
-  const slice = Math.max(lines * strideA, alongK ? 0 : bk * strideB);
-  const slicesA = (bm / lines) * parts;
-  const slicesAll = slicesA + (bn / (alongK ? lines : sn)) * parts;
+  const slicesOf = (side: Side) => {
+    const { all, own } = sizesOf(tile, side);
+    return (all / (sourceOf(tile, side).kind === 'rows' ? own : lines)) * parts;
+  };
+  const sliceOf = (side: Side, stride: number) =>
+    sourceOf(tile, side).kind === 'rows' ? bk * stride : lines * strideK;
+  const slice = Math.max(sliceOf('A', strideA), sliceOf('B', strideB));
+  const [slicesA, slicesB] = [slicesOf('A'), slicesOf('B')];
+  const slicesAll = slicesA + slicesB;
   const staged = stagedBlock(tile, numbers, slice);
   return {
-    ...{ word, numbers, alongK, lines, strideA, strideB, slice, slicesA, slicesAll },
+    ...{ word, numbers, lines, strideA, strideB, slice, slicesA, slicesB, slicesAll },
     ...staged,
     /** Blocks that a subgroup stages at once, one in each of its slices. */
     atOnce: config.M * staged.rowStaged > slice ? 0 : Math.floor(slicesAll / subgroups(tile)),
@@ -248,10 +262,12 @@ function misfitOfPipeline(tile: MatrixTile): string | null {
   if (![1, 2, 4].includes(prefetch)) return 'a pipeline holds words of 1, 2 or 4 steps';
   const lines = threadsOfWay(tile) / (tile.together * (bk / wordElements(tile)));
   for (const side of linedSides(tile)) {
-    const all = side === 'A' ? tile.bm : tile.bn;
+    const { all } = sizesOf(tile, side);
     if (lines % 1 !== 0 || all % lines !== 0)
       return `${threadsOfWay(tile)} threads do not fetch ${tile.together} steps of ${all} lines evenly`;
   }
+  if (prefetch === 4 && linedSides(tile).length > 0 && tile.sm * tile.sn >= MANY_CELLS)
+    return 'there are no registers for four steps of lines';
   const { atOnce } = pipelineLayout(tile);
   if (tile.flush > 0 && wordBytes(tile) !== 16) return 'totals go through words of 16 bytes';
   if (((config.M * config.N) / 4) % lanes !== 0)
@@ -270,13 +286,12 @@ export function misfit(tile: MatrixTile): string | null {
   const T = threadsOfWay(tile);
   const [wordsA, wordsB] = [bk / word, bn / word];
   const fits =
-    [bm / sm, bn / sn, sm / config.M, sn / config.N, bk / config.K, (sn / word) % 1 === 0 ? 1 : 0.5].every(
-      Number.isInteger,
-    ) &&
+    [bm / sm, bn / sn, sm / config.M, sn / config.N, bk / config.K, sn / word].every(Number.isInteger) &&
     T % (8 * wordsA) === 0 &&
     T % wordsB === 0 &&
     (bm * wordsA) % T === 0 &&
-    (bk * wordsB) % T === 0;
+    (bk * wordsB) % T === 0 &&
+    (tile.a.kind !== 'rows' || ((sm / word) % 1 === 0 && T % (bm / word) === 0));
   return fits
     ? null
     : `${bm}×${bn}×${bk} with ${sm}×${sn} a subgroup does not divide evenly among ${T} threads`;

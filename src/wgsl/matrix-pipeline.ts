@@ -14,12 +14,14 @@
  * Results go through the buffers, a block of matrices in each of a subgroup's slices at a time: at a flush through the first one,
  * which is free then, and at the end through both in turn, so that one block is stored while the next goes into workgroup memory.
  */
-import { declarePlaces, placesA, placesB } from './matrix-fetch.ts';
+import { declarePlaces, placesOf } from './matrix-fetch.ts';
 import {
   fetchedAt,
   linedSides,
   type MatrixTile,
   pipelineLayout,
+  type Side,
+  sourceOf,
   subgroups,
   threadsOfWay,
 } from './matrix-layout.ts';
@@ -44,20 +46,25 @@ const TURNS = [
 
 /** WGSL: declarations and `main`, to follow a frame with \`words\` access and \`tileOf(bm, bn)\`. */
 export function matrixPipeline(tile: MatrixTile): string {
-  const { config, bm, bn, sm, sn, flush, prefetch, stagger, ways } = tile;
+  const { config, bn, sm, sn, parts, flush, prefetch, stagger, ways } = tile;
   const { M, N } = config;
-  const { word, alongK, lines, strideA, strideB, slice, slicesA, slicesAll, atOnce } = pipelineLayout(tile);
+  const { word, lines, strideA, strideB, slice, slicesA, slicesB, slicesAll, atOnce } = pipelineLayout(tile);
   const [rowsOf, colsOf] = [sm / M, sn / N];
   const colsOfSubgroups = bn / sn;
   const matrices = rowsOf * colsOf;
   const sum = (matrix: number) => `sum${Math.floor(matrix / colsOf)}_${matrix % colsOf}`;
   const eachSum = (line: (name: string) => string) => unroll(matrices, 0, matrix => line(sum(matrix)));
 
-  const slicesB = bn / (alongK ? lines : sn);
+  const acrossK = (side: Side) => sourceOf(tile, side).kind === 'rows';
   const splitB = tile.b.kind === 'rows' && tile.b.split;
   const sides = partsOf(tile).flatMap(part => [
-    { side: 'A', part, first: part * (bm / lines), places: placesA(tile, lines) } as const,
-    { side: 'B', part, first: slicesA + part * slicesB, places: placesB(tile, lines) } as const,
+    { side: 'A', part, first: (part * slicesA) / parts, places: placesOf(tile, 'A', lines) } as const,
+    {
+      side: 'B',
+      part,
+      first: slicesA + (part * slicesB) / parts,
+      places: placesOf(tile, 'B', lines),
+    } as const,
   ]);
   const words = sides.flatMap(({ side, part, first, places }) =>
     places.map(({ at, slice, inner }, i) => ({
@@ -108,14 +115,15 @@ export function matrixPipeline(tile: MatrixTile): string {
   const fragments = sides.flatMap(({ side, part, first }) => {
     const [count, size, type] =
       side === 'A' ? ([rowsOf, M, 'Left'] as const) : ([colsOf, N, 'Right'] as const);
-    const sliced = side === 'A' || alongK;
+    const across = acrossK(side);
+    const stride = side === 'A' ? strideA : strideB;
     return Array.from({ length: count }, (_, i) => ({
       name: `${side}${i}${part}`,
       type,
-      major: side === 'B' && alongK ? 'col_major' : 'row_major',
-      slice: plus(first + (sliced ? Math.floor((i * size) / lines) : 0), `slice${side}`),
-      offset: sliced ? ((i * size) % lines) * strideA : (i * size) / word,
-      stride: side === 'A' ? strideA : strideB,
+      major: across === (side === 'A') ? 'col_major' : 'row_major',
+      slice: plus(first + (across ? 0 : Math.floor((i * size) / lines)), `slice${side}`),
+      offset: across ? (i * size) / word : ((i * size) % lines) * stride,
+      stride,
     }));
   });
   const declare = (set: string) =>
@@ -205,8 +213,8 @@ var<workgroup> memory0: array<array<Word, ${slice}>, ${ways * slicesAll}>;
 var<workgroup> memory1: array<array<Word, ${slice}>, ${ways * slicesAll}>;
 
 ${paragraph(stagger ? staggered(stagger) : '')}${paragraph(results.functions)}${beginMain(tile)}
-  ${paragraph(ways > 1 ? indent(declareWays, 2) : '', 2)}let sliceA = ${ownWay}subgroup / ${colsOfSubgroups}${times(sm / lines)};
-  let sliceB = ${ownWay}subgroup % ${colsOfSubgroups}${alongK ? times(sn / lines) : ''};
+  ${paragraph(ways > 1 ? indent(declareWays, 2) : '', 2)}let sliceA = ${ownWay}subgroup / ${colsOfSubgroups}${acrossK('A') ? '' : times(sm / lines)};
+  let sliceB = ${ownWay}subgroup % ${colsOfSubgroups}${acrossK('B') ? '' : times(sn / lines)};
   let slot = ${ownWay}subgroup${times(atOnce)};${flush ? `\n  ${results.declareQuad}` : ''}
 
   ${indent(declarePlaces(tile, lines, lines), 2)}

@@ -11,7 +11,7 @@
  * a time, so that each lane gets plain numbers. K is a whole number of flushes then.
  */
 import { SUBGROUP_MATRIX_ENABLE, SUBGROUP_SIZE_ENABLE } from './experimental.ts';
-import { declarePlaces, placesA, placesB } from './matrix-fetch.ts';
+import { declarePlaces, placesOf } from './matrix-fetch.ts';
 import {
   laneWidth,
   layout,
@@ -36,7 +36,6 @@ export const matrixEnable = ({ config, pinned }: MatrixTile): string[] => [
 /** WGSL: declarations and `main`, to follow a frame with \`words\` access and \`tileOf(bm, bn)\`. */
 export function matrixTile(tile: MatrixTile): string {
   const { config, lanes, bm, bn, bk, sm, sn, flush, prefetch, slices: slicesK, store, width } = tile;
-  const alongK = tile.b.kind !== 'rows';
   const { word, numbers, strideA, strideB, staging, sliceA, sliceB, slicesA, slicesB } = layout(tile);
   const [rowsOf, colsOf] = [sm / config.M, sn / config.N];
   const [rowsOfSubgroups, colsOfSubgroups] = [bm / sm, bn / sn];
@@ -55,15 +54,19 @@ export function matrixTile(tile: MatrixTile): string {
     const lines: string[] = [];
     for (const part of partNames) {
       for (let i = 0; i < rowsOf; i++) {
-        const offset = i * config.M * strideA + k / word;
+        const [offset, major] =
+          tile.a.kind === 'rows'
+            ? [k * strideA + (i * config.M) / word, 'col_major']
+            : [i * config.M * strideA + k / word, 'row_major'];
         lines.push(
-          `let ${left(i, part)} = subgroupMatrixLoad<Left, row_major>(&memoryA[${inA(part)}], ${offset}, ${strideA});`,
+          `let ${left(i, part)} = subgroupMatrixLoad<Left, ${major}>(&memoryA[${inA(part)}], ${offset}, ${strideA});`,
         );
       }
       for (let j = 0; j < colsOf; j++) {
-        const [offset, major] = alongK
-          ? [j * config.N * strideB + k / word, 'col_major']
-          : [k * strideB + (j * config.N) / word, 'row_major'];
+        const [offset, major] =
+          tile.b.kind === 'rows'
+            ? [k * strideB + (j * config.N) / word, 'row_major']
+            : [j * config.N * strideB + k / word, 'col_major'];
         lines.push(
           `let ${right(j, part)} = subgroupMatrixLoad<Right, ${major}>(&memoryB[${inB(part)}], ${offset}, ${strideB});`,
         );
@@ -102,8 +105,8 @@ export function matrixTile(tile: MatrixTile): string {
       )
       .join('\n');
   const total = (i: number, value: number) => `total${i}_${value}`;
-  const A = placesA(tile);
-  const B = placesB(tile);
+  const A = placesOf(tile, 'A');
+  const B = placesOf(tile, 'B');
   const fetches = partNames.flatMap(part => [
     ...A.map(({ at }, i) => ({ name: `wordA${i}_${part}`, value: at(part) })),
     ...B.map(({ at }, i) => ({ name: `wordB${i}_${part}`, value: at(part) })),

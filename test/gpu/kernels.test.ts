@@ -219,7 +219,7 @@ function pipelined(params: Params, turn: number): Params {
   const third = Math.floor(turn / 3);
   return {
     ...params,
-    ...{ bk: K, stages: 2, pack: [0, 1, 2, 0][third % 4], prefetch: [1, 2, 4][third % 3] },
+    ...{ bk: K, stages: 2, pack: [0, 1, 2, 3][third % 4], prefetch: [1, 2, 4][third % 3] },
     ...{ ways: 1 + (Math.floor(third / 2) % 2), stagger: 8 * (third % 2), still: third % 2 },
   };
 }
@@ -415,32 +415,42 @@ describe.runIf(PART === 1)('A and B in aligned rows, C not', () => {
   });
 });
 
-/** B transposed lies along K, and is read as A is: a round of steps at a time by a pipeline, step by step otherwise. */
-describe.runIf(THOROUGH)('subgroup-matrix reads a transposed B as it lies', () => {
+/** Operands along K come a round of steps at a time in a pipeline, and step by step otherwise; those across it step by step. */
+describe.runIf(THOROUGH)('subgroup-matrix reads transposed operands as they lie', () => {
   const pipeline = { bm: 32, bn: 32, bk: 8, sm: 16, sn: 16, stages: 2, config: 0, still: 0 };
   const rows = [
     { ...pipeline, prefetch: 2, pack: 0, ways: 1, slices: 1 },
     { ...pipeline, prefetch: 1, pack: 0, ways: 2, slices: 1 },
     { ...pipeline, prefetch: 4, pack: 0, ways: 1, slices: 2 },
-    { ...pipeline, prefetch: 1, pack: 2, ways: 1, slices: 1 },
-    { ...pipeline, prefetch: 2, pack: 2, ways: 2, slices: 1 },
-    { ...pipeline, prefetch: 4, pack: 2, ways: 1, slices: 1 },
     { ...pipeline, stages: 1, bk: 32, prefetch: 0, pack: 0, ways: 1, slices: 1 },
     { ...pipeline, stages: 1, bk: 16, prefetch: 1, pack: 0, ways: 1, slices: 1 },
   ];
   const problems = [
     { m: 64, n: 96, k: 128 },
-    { m: 40, n: 33, k: 104 }, // neither rows nor columns nor K are whole tiles
-    { m: 33, n: 40, k: 72, batch: 2, strideB: 0 },
+    { m: 40, n: 72, k: 104 }, // neither rows nor columns nor K are whole tiles
+    { m: 48, n: 40, k: 72, batch: 2, strideB: 0 },
+  ];
+  const layouts = [
+    { transA: false, transB: true },
+    { transA: true, transB: false },
+    { transA: true, transB: true },
   ];
   // Each takes seconds to compile: types and problems take turns.
-  test.each(rows.map((params, turn) => ({ type: turn % 2 ? 'i8' : 'f16', params, turn }) as const))(
-    '$type, $params',
-    async ({ type, params, turn }) => {
+  const types = ['f16', 'i8'] as const;
+  const cases = layouts.flatMap((layout, l) =>
+    rows.map((params, r) => {
+      // Of bytes across K in both operands, lavapipe's small matrices leave no room for results.
+      const across = layout.transA && !layout.transB;
+      return { type: types[across ? 0 : (l + r) % 2], ...layout, params, size: problems[(l + r) % 3] };
+    }),
+  );
+  test.each(cases)(
+    '$type, transA $transA, transB $transB, $params',
+    async ({ type, transA, transB, params, size }) => {
       const kernel = KERNELS.find(({ name }) => name === 'subgroup-matrix')!;
-      const problem = normalize({ ...problems[turn % 3], type, transB: true });
+      const problem = normalize({ ...size, type, transA, transB });
       const labels = kernel.build(problem, gpu().profile, params).passes.map(({ label }) => label);
-      expect(labels).not.toContain('pack B');
+      expect(labels.filter(label => label.startsWith('pack'))).toEqual([]);
       expect(await failures(kernel, [problem], params)).toEqual([]);
     },
   );

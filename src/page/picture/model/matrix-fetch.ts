@@ -98,6 +98,7 @@ export function fetchRound(
 }
 
 function placesA(shape: Shape, tile: MatrixTile, t: Thread, slices: Slices): Place[] {
+  if (tile.a.kind === 'rows') throw new RangeError('a transposed A is not drawn');
   const side = { source: tile.a, tile: t.tileRow, all: shape.m, linesOfTile: tile.bm };
   return alongK(shape, tile, t.index, { ...side, ...slices });
 }

@@ -27,7 +27,7 @@ const PARAMETERS: Readonly<Record<string, Parameter>> = {
   prefetch: { label: 'Prefetch', hint: 'steps fetched early', least: 0, most: 4 },
   ways: { label: 'Ways', hint: 'parts of K that a workgroup takes at once', most: 16 },
   stagger: { label: 'Stagger', hint: 'steps in which tiles begin apart', least: 0, most: 64 },
-  pack: { label: 'Pack', hint: '1: operands are packed first, 2: A alone', least: 0, most: 2 },
+  pack: { label: 'Pack', hint: '1: operands are packed first, 2: A alone, 3: B alone', least: 0, most: 3 },
   still: { label: 'Still', hint: '1: loads of packed operands stay where they are put', least: 0, most: 1 },
   config: { label: 'Matrices', hint: 'which of the device’s sizes, from 0', least: 0, most: 15 },
   flush: { label: 'Flush', hint: 'K between two flushes', least: 0, most: 65536 },
