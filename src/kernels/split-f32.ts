@@ -44,6 +44,7 @@ import { HALVES, split, splitPasses } from './split.ts';
 const TILES = [
   { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 1, pack: 2, efficiency: 0.63 },
   { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 1, pack: 1, still: 1, efficiency: 0.89 },
+  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 4, pack: 1, still: 1, efficiency: 0.88 },
   { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 1, pack: 1, efficiency: 0.88 },
   { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 2, pack: 1, efficiency: 0.86 },
   { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, pack: 2, efficiency: 0.5 },
