@@ -234,7 +234,9 @@ export const gemv: Kernel = {
     const most = alongK ? between(rows * cells, powerOf2(k / width), THREADS) : THREADS / 4;
     const least = alongK ? rows * cells : between(8, THREADS / powerOf2(wide / width), most);
     const first = alongK ? between(least, Math.max(32, wanted), most) : least;
-    const lanesToTry = [first, 2 * first, 4 * first, first / 2, 8 * first].filter(it => it >= least && it <= most);
+    const lanesToTry = [first, 2 * first, 4 * first, first / 2, 8 * first].filter(
+      it => it >= least && it <= most,
+    );
     // A slice leaves every lane several steps to do.
     const stepsOfK = k / (alongK ? width : shape.reads);
     return lanesToTry.map(lanes => {
