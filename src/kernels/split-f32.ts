@@ -274,8 +274,7 @@ export function tileFor(problem: Problem, profile: Profile, params: Params): Mat
     store: slices > 1 ? 'storeC' : 'storeScaled',
     width: storeWidth(problem, { config, sn, lanes, slices }),
     ...{ steps, flush, together },
-    stagger:
-      stages === 2 ? staggerOf(steps, (problem.m + problem.n) * problem.k * BYTES.f32, params.stagger) : 0,
+    stagger: staggerOf({ stages, steps }, (problem.m + problem.n) * problem.k * BYTES.f32, params.stagger),
     a: { kind: 'blocked' },
     b: { kind: 'blocked' },
   };

@@ -271,10 +271,11 @@ export function tileFor(problem: Problem, profile: Profile, params: Params): Mat
     ...{ bm, bn, bk, sm, sn, stages, prefetch, ways, slices, parts: 1, flush: 0 },
     ...{ store: 'storeC', width: storeWidth(problem, { config, sn, lanes, slices }) },
     ...{ steps, together },
-    stagger:
-      stages === 2
-        ? staggerOf(steps, (m + n) * k * BYTES[config.componentType as PackedType], params.stagger)
-        : 0,
+    stagger: staggerOf(
+      { stages, steps },
+      (m + n) * k * BYTES[config.componentType as PackedType],
+      params.stagger,
+    ),
     a: { kind: 'blocked' },
     b: { kind: 'blocked' },
   };

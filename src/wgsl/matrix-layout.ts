@@ -157,8 +157,11 @@ export const linedSides = (tile: MatrixTile): Side[] =>
 export const CACHE = 24 * 2 ** 20;
 
 /** `stagger` for operands of so many bytes, or as asked for at the most. */
-export const staggerOf = (steps: number, bytes: number, asked = bytes > CACHE ? 64 : 0): number =>
-  [64, 32, 16, 8].find(space => space <= asked && steps % space === 0) ?? 0;
+export const staggerOf = (
+  { stages, steps }: Pick<MatrixTile, 'stages' | 'steps'>,
+  bytes: number,
+  asked = bytes > CACHE ? 64 : 0,
+): number => (stages === 1 ? 0 : ([64, 32, 16, 8].find(space => space <= asked && steps % space === 0) ?? 0));
 
 /** Threads of a grid, each counted twice: half as many fill a device as with kernels that use none of its matrix units. */
 export const gridThreads = (problem: Problem, tile: MatrixTile): number =>
