@@ -266,25 +266,39 @@ export function tileFor(problem: Problem, profile: Profile, params: Params): Mat
   const lanes = subgroup.size;
   const together = stepsTogether({ stages, prefetch, sm, sn, lined: false });
   const { steps, flush } = stepsFor(ceilDiv(problem.k, slices * ways), bk, every, together);
-  const base: MatrixTile = {
-    ...{ config, lanes, pinned: subgroup.pinned, fixedSteps: !profile.software },
-    ...{ bm, bn, bk, sm, sn, stages, prefetch, ways, slices },
+  const { b, m, n, k } = problem;
+  // A word of eight halves is made of eight f32 that lie side by side.
+  const inRows = stages === 2 && wordElements({ config }) === 8 && !b.trans && vectorizes(b, n, 8);
+  const guardK = k !== steps * ways * slices * bk;
+  // In one piece, as in subgroup-matrix.ts.
+  return {
+    config,
+    lanes,
+    pinned: subgroup.pinned,
+    bm,
+    bn,
+    bk,
+    sm,
+    sn,
     parts: 2,
+    flush,
+    stages,
+    prefetch,
+    together,
+    stagger: staggerOf({ stages, steps }, (m + n) * k * BYTES.f32, params.stagger),
+    a: { kind: 'blocked' },
+    b:
+      params.pack === ONLY_A && inRows
+        ? { kind: 'rows', ld: b.ld / 4, ragged: n % bn > 0, guardK, split: true }
+        : { kind: 'blocked' },
     // Of slices, bare sums are stored: the reduction takes the scales off.
     store: slices > 1 ? 'storeC' : 'storeScaled',
     width: storeWidth(problem, { config, sn, lanes, slices }),
-    ...{ steps, flush, together },
-    stagger: staggerOf({ stages, steps }, (problem.m + problem.n) * problem.k * BYTES.f32, params.stagger),
-    a: { kind: 'blocked' },
-    b: { kind: 'blocked' },
+    steps,
+    fixedSteps: !profile.software,
+    ways,
+    slices,
   };
-  const { b, n, k } = problem;
-  // A word of eight halves is made of eight f32 that lie side by side.
-  const inRows = stages === 2 && wordElements(base) === 8 && !b.trans && vectorizes(b, n, 8);
-  if (params.pack !== ONLY_A || !inRows) return base;
-  const ragged = n % bn > 0;
-  const guardK = k !== stepsOfK(base) * bk;
-  return { ...base, b: { kind: 'rows', ld: b.ld / 4, ragged, guardK, split: true } };
 }
 
 /** WGSL: one copy of an operand serves the whole batch, or each product has its own. */

@@ -266,39 +266,55 @@ export function tileFor(problem: Problem, profile: Profile, params: Params): Mat
   const lined = (!packs(params, 'a') && !problem.a.trans) || (!packs(params, 'b') && problem.b.trans);
   const together = stepsTogether({ stages, prefetch, sm, sn, lined });
   const steps = roundUp(ceilDiv(ceilDiv(k, bk), slices * ways), together);
-  const base: MatrixTile = {
-    ...{ config, lanes, pinned: subgroup.pinned, fixedSteps: !profile.software },
-    ...{ bm, bn, bk, sm, sn, stages, prefetch, ways, slices, parts: 1, flush: 0 },
-    ...{ store: 'storeC', width: storeWidth(problem, { config, sn, lanes, slices }) },
-    ...{ steps, together },
-    stagger: staggerOf(
-      { stages, steps },
-      (m + n) * k * BYTES[config.componentType as PackedType],
-      params.stagger,
-    ),
-    a: { kind: 'blocked' },
-    b: { kind: 'blocked' },
-  };
+  const bytes = (m + n) * k * BYTES[config.componentType as PackedType];
+  const guardK = k !== steps * ways * slices * bk;
+  const source = (name: 'a' | 'b', cells: number): Source =>
+    packs(params, name) ? { kind: 'blocked' } : sourceOf(name, problem, config, cells, guardK);
+  // In one piece: this is done for every candidate, and objects spread into others are slow to make.
   return {
-    ...base,
-    a: packs(params, 'a') ? base.a : sourceOf('a', problem, base),
-    b: packs(params, 'b') ? base.b : sourceOf('b', problem, base),
+    config,
+    lanes,
+    pinned: subgroup.pinned,
+    bm,
+    bn,
+    bk,
+    sm,
+    sn,
+    parts: 1,
+    flush: 0,
+    stages,
+    prefetch,
+    together,
+    stagger: staggerOf({ stages, steps }, bytes, params.stagger),
+    a: source('a', bm),
+    b: source('b', bn),
+    store: 'storeC',
+    width: storeWidth(problem, { config, sn, lanes, slices }),
+    steps,
+    fixedSteps: !profile.software,
+    ways,
+    slices,
   };
 }
 
 /** An operand as it lies, where its lines along K, or its rows across it, are whole words of what the units multiply; or packed. */
-function sourceOf(name: 'a' | 'b', { m, n, k, ...problem }: Problem, tile: MatrixTile): Source {
-  const { type, trans, ...operand } = problem[name];
-  const [size, cells] = name === 'a' ? [m, tile.bm] : [n, tile.bn];
-  const alongK = trans === (name === 'b');
-  const word = wordElements(tile);
-  if (type !== tile.config.componentType || !vectorizes(operand, alongK ? k : size, word))
+function sourceOf(
+  name: 'a' | 'b',
+  { m, n, k, a, b }: Problem,
+  config: MatrixConfig,
+  cells: number,
+  guardK: boolean,
+): Source {
+  const [operand, size] = name === 'a' ? [a, m] : [b, n];
+  const alongK = operand.trans === (name === 'b');
+  const word = wordElements({ config });
+  if (operand.type !== config.componentType || !vectorizes(operand, alongK ? k : size, word))
     return { kind: 'blocked' };
   return {
     kind: alongK ? 'lines' : 'rows',
     ld: operand.ld / word,
     ragged: size % cells > 0,
-    guardK: k !== stepsOfK(tile) * tile.bk,
+    guardK,
   };
 }
 

@@ -105,7 +105,7 @@ export const sizesOf = ({ bm, bn, sm, sn }: MatrixTile, side: Side) =>
 const BYTES: Record<string, number> = { f32: 4, f16: 2, i8: 1, u8: 1 };
 
 /** Bytes that are moved at once: 16, or 8 where a row of a matrix is no longer than that. */
-export const wordBytes = ({ config }: MatrixTile): 8 | 16 => {
+export const wordBytes = ({ config }: Pick<MatrixTile, 'config'>): 8 | 16 => {
   const bytes = BYTES[config.componentType];
   return (config.N * bytes) % 16 === 0 && (config.K * bytes) % 16 === 0 ? 16 : 8;
 };
@@ -115,7 +115,8 @@ export const wordType = (tile: MatrixTile): 'vec4<u32>' | 'vec2<u32>' =>
   wordBytes(tile) === 16 ? 'vec4<u32>' : 'vec2<u32>';
 
 /** Elements of an operand in a word. */
-export const wordElements = (tile: MatrixTile): number => wordBytes(tile) / BYTES[tile.config.componentType];
+export const wordElements = (tile: Pick<MatrixTile, 'config'>): number =>
+  wordBytes(tile) / BYTES[tile.config.componentType];
 
 /** Subgroups that a tile is laid out over. */
 export const subgroups = ({ bm, bn, sm, sn }: MatrixTile): number => (bm / sm) * (bn / sn);
@@ -177,7 +178,12 @@ export function layout(tile: MatrixTile) {
   const numbers = wordBytes(tile) / 4;
   const staging = (config.M * sn) / numbers;
   return {
-    ...{ word, numbers, strideK, strideA, strideB, staging },
+    word,
+    numbers,
+    strideK,
+    strideA,
+    strideB,
+    staging,
     sliceA: Math.max((a.kind === 'rows' ? bk : sm) * strideA, staging),
     sliceB: (b.kind === 'rows' ? bk : sn) * strideB,
     slicesA: (bm / sm) * parts,
@@ -221,7 +227,15 @@ export function pipelineLayout(tile: MatrixTile) {
   const slicesAll = slicesA + slicesB;
   const staged = stagedBlock(tile, numbers, slice);
   return {
-    ...{ word, numbers, lines, strideA, strideB, slice, slicesA, slicesB, slicesAll },
+    word,
+    numbers,
+    lines,
+    strideA,
+    strideB,
+    slice,
+    slicesA,
+    slicesB,
+    slicesAll,
     ...staged,
     /** Blocks that a subgroup stages at once, one in each of its slices. */
     atOnce: config.M * staged.rowStaged > slice ? 0 : Math.floor(slicesAll / subgroups(tile)),
