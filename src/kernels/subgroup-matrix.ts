@@ -269,7 +269,7 @@ export function tileFor(problem: Problem, profile: Profile, params: Params): Mat
   const bytes = (m + n) * k * BYTES[config.componentType as PackedType];
   const guardK = k !== steps * ways * slices * bk;
   const source = (name: 'a' | 'b', cells: number): Source =>
-    packs(params, name) ? { kind: 'blocked' } : sourceOf(name, problem, config, cells, guardK);
+    packs(params, name) ? { kind: 'blocked' } : lying(name, problem, config, cells, guardK);
   // In one piece: this is done for every candidate, and objects spread into others are slow to make.
   return {
     config,
@@ -298,7 +298,7 @@ export function tileFor(problem: Problem, profile: Profile, params: Params): Mat
 }
 
 /** An operand as it lies, where its lines along K, or its rows across it, are whole words of what the units multiply; or packed. */
-function sourceOf(
+function lying(
   name: 'a' | 'b',
   { m, n, k, a, b }: Problem,
   config: MatrixConfig,

@@ -26,7 +26,7 @@ export interface MatrixTile {
   /**
    * Of one stage, 1: fetch the next step's words into registers while the present one is multiplied. Of two, of how many steps
    * registers hold the words: of 1 or 2 that are on their way, or of 4, where two are fetched in one go as soon as the two before
-   * them have come. lines come a round at a time (`together`).
+   * them have come. Lines come a round at a time (`together`).
    */
   readonly prefetch: number;
   /** Steps that the main loop takes in a round, a divisor of `steps` and of `flush`: 1, or 2 or 4 that are written out (`stepsTogether`). */
@@ -308,7 +308,7 @@ export function misfit(tile: MatrixTile): string | null {
     T % wordsB === 0 &&
     (bm * wordsA) % T === 0 &&
     (bk * wordsB) % T === 0 &&
-    (tile.a.kind !== 'rows' || ((sm / word) % 1 === 0 && T % (bm / word) === 0));
+    (tile.a.kind !== 'rows' || (config.M % word === 0 && T % (bm / word) === 0));
   return fits
     ? null
     : `${bm}×${bn}×${bk} with ${sm}×${sn} a subgroup does not divide evenly among ${T} threads`;

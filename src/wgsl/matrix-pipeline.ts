@@ -7,8 +7,8 @@
  * Mapping: as there. A and B share the buffers, A's slices first; where both lie along K, in slices of as many lines as divide
  * a subgroup's rows and its columns. Each slice is an inner array, so that offsets of matrix loads are constants.
  *
- * Lines that were not packed come a round of steps at a time, so that neighbouring threads read a line of the cache; each thread's words are of one
- * step, and it stores them in that one (log entry 23). With ways, groups of subgroups make the whole tile over a part of K each, in
+ * Lines that were not packed come a round of steps at a time, so that neighbouring threads read a line of the cache; each thread's
+ * words are of one step, and it stores them in that one (log entry 23). With ways, groups of subgroups make the whole tile over a part of K each, in
  * slices of their own, and their sums are added as they are stored (log entry 24).
  *
  * Results go through the buffers, a block of matrices in each of a subgroup's slices at a time: at a flush through the first one,

@@ -9,6 +9,8 @@ import { AMD_64, APPLE, INTEL, NVIDIA, NVIDIA_16K, PLAIN } from './profiles.ts';
 
 const PROBLEMS: readonly ProblemOptions[] = (['f32', 'f16', 'i8'] as const).flatMap(type => [
   { m: 512, n: 512, k: 512, type },
+  { m: 256, n: 512, k: 128, type, transA: true },
+  { m: 256, n: 512, k: 128, type, transB: true },
   {
     m: 301,
     n: 203,
