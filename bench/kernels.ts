@@ -4,8 +4,9 @@
  *   tsx bench/kernels.ts [--jobs FILE] [--adapter NAME] [--cublas FILE] [--tuning FILE] > record.json
  *
  * A job is { kernel, shape: [m, n, k], batch, transA, transB, type: "f32" | "f16" | "i8", cType, params }; batch is 1 if left
- * out, cType i32 or f32; without params, the kernel's first `candidates` (1 if left out) are taken. All jobs are compiled, some at a time, and
- * verified first, and then measured in turn, sample by sample: between two measurements the GPU never idles, and its clock stays up.
+ * out, cType i32 or f32; without params, the kernel's first `candidates` (1 if left out) are taken. All jobs are compiled, some
+ * at a time, and verified first, and then measured in turn, sample by sample: between two measurements the GPU never idles, and
+ * its clock stays up.
  * --cublas takes lines of JSON of the vendor's library measured on the same machine. --tuning writes what was fastest for
  * each problem as a tuning record, as `webgemm tune` writes them.
  */

@@ -20,10 +20,8 @@ import {
   gridThreads,
   type MatrixTile,
   misfit,
-  staggerOf,
   stepsOfK,
   stepsTogether,
-  storeWidth,
   threads,
   wordElements,
   wordType,
@@ -35,6 +33,7 @@ import { cells, type WidthC } from '../wgsl/store.ts';
 import { vectorizes } from '../wgsl/vectors.ts';
 import { estimateMs, quickestFirst } from './cost.ts';
 import type { Kernel, Params } from './kernel.ts';
+import { makeTile, stagesOf } from './matrix-params.ts';
 import { type Finish, partialBytes, reducePass } from './reduce.ts';
 import { LINES, type LinesOptions, linesData, linesName, scalesPass } from './scales.ts';
 import { sliceBytes, slicesFor } from './slices.ts';
@@ -259,33 +258,21 @@ function stepsFor(
 
 export function tileFor(problem: Problem, profile: Profile, params: Params): MatrixTile {
   const config = configOf(profile);
-  const subgroup = subgroupSizeFor(profile);
-  if (!config || 'missing' in subgroup) throw new RangeError('split-f32: rejected problems are not built');
-  const { bm, bn, bk, sm, sn, prefetch, slices, ways = 1, flush: every = flushEvery(problem.k) } = params;
-  const stages = params.stages === 2 ? 2 : 1;
-  const lanes = subgroup.size;
+  if (!config) throw new RangeError('split-f32: rejected problems are not built');
+  const { b, n, k } = problem;
+  const { bn, bk, sm, sn, prefetch, slices, ways = 1, flush: every = flushEvery(k) } = params;
+  const stages = stagesOf(params);
   const together = stepsTogether({ stages, prefetch, sm, sn, lined: false });
-  const { steps, flush } = stepsFor(ceilDiv(problem.k, slices * ways), bk, every, together);
-  const { b, m, n, k } = problem;
+  const { steps, flush } = stepsFor(ceilDiv(k, slices * ways), bk, every, together);
   // A word of eight halves is made of eight f32 that lie side by side.
   const inRows = stages === 2 && wordElements({ config }) === 8 && !b.trans && vectorizes(b, n, 8);
-  const guardK = k !== steps * ways * slices * bk;
-  // In one piece, as in subgroup-matrix.ts.
-  return {
+  const guardK = k !== stepsOfK({ steps, ways, slices }) * bk;
+  return makeTile(problem, profile, params, {
     config,
-    lanes,
-    pinned: subgroup.pinned,
-    bm,
-    bn,
-    bk,
-    sm,
-    sn,
     parts: 2,
-    flush,
-    stages,
-    prefetch,
     together,
-    stagger: staggerOf({ stages, steps }, (m + n) * k * BYTES.f32, params.stagger),
+    steps,
+    flush,
     a: { kind: 'blocked' },
     b:
       params.pack === ONLY_A && inRows
@@ -293,12 +280,7 @@ export function tileFor(problem: Problem, profile: Profile, params: Params): Mat
         : { kind: 'blocked' },
     // Of slices, bare sums are stored: the reduction takes the scales off.
     store: slices > 1 ? 'storeC' : 'storeScaled',
-    width: storeWidth(problem, { config, sn, lanes, slices }),
-    steps,
-    fixedSteps: !profile.software,
-    ways,
-    slices,
-  };
+  });
 }
 
 /** WGSL: one copy of an operand serves the whole batch, or each product has its own. */

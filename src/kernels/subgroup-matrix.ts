@@ -17,10 +17,8 @@ import {
   type MatrixTile,
   misfit,
   type Source,
-  staggerOf,
   stepsOfK,
   stepsTogether,
-  storeWidth,
   threads,
   wordBytes,
   wordElements,
@@ -32,6 +30,7 @@ import { matrixEnable } from '../wgsl/matrix-tile.ts';
 import { vectorizes } from '../wgsl/vectors.ts';
 import { estimateMs, quickestFirst } from './cost.ts';
 import type { Kernel, Params } from './kernel.ts';
+import { makeTile, stagesOf } from './matrix-params.ts';
 import { needsF16 } from './needs.ts';
 import { type Packed, type PackedType, pack } from './pack.ts';
 import { partialBytes, reducePass } from './reduce.ts';
@@ -207,7 +206,7 @@ const TILES = [
 /** What `pack` says: which operands are packed though they could be read as they lie. With both, `still` is frame's `writable`. */
 const [BOTH, ONLY_A, ONLY_B] = [1, 2, 3];
 
-const packs = ({ pack }: Params, name: 'a' | 'b'): boolean =>
+const isPacked = ({ pack }: Params, name: 'a' | 'b'): boolean =>
   pack === BOTH || pack === (name === 'a' ? ONLY_A : ONLY_B);
 
 /**
@@ -215,7 +214,7 @@ const packs = ({ pack }: Params, name: 'a' | 'b'): boolean =>
  * cells, there are registers for two steps' words of lines only.
  */
 function asTheyLie({ a, b, config, sm, sn }: MatrixTile): number {
-  const bytes = config.componentType === 'i8' || config.componentType === 'u8';
+  const bytes = isInteger(config.componentType as PackedType);
   return [a, b].reduce((share, { kind }) => {
     if (kind === 'rows' && bytes) return share * 0.4;
     return kind === 'lines' && sm * sn >= MANY_CELLS ? share * 0.84 : share;
@@ -256,45 +255,25 @@ function configsFor(problem: Problem, profile: Profile): MatrixConfig[] {
 /** The tile, and how its operands come to it. */
 export function tileFor(problem: Problem, profile: Profile, params: Params): MatrixTile {
   const config = configsFor(problem, profile)[params.config];
-  const subgroup = subgroupSizeFor(profile);
-  if (!config || 'missing' in subgroup)
-    throw new RangeError('subgroup-matrix: rejected problems are not built');
+  if (!config) throw new RangeError('subgroup-matrix: rejected problems are not built');
+  const { a, b, k } = problem;
   const { bm, bn, bk, sm, sn, prefetch, slices, ways = 1 } = params;
-  const stages = params.stages === 2 ? 2 : 1;
-  const lanes = subgroup.size;
-  const { m, n, k } = problem;
-  const lined = (!packs(params, 'a') && !problem.a.trans) || (!packs(params, 'b') && problem.b.trans);
-  const together = stepsTogether({ stages, prefetch, sm, sn, lined });
+  const lined = (!isPacked(params, 'a') && !a.trans) || (!isPacked(params, 'b') && b.trans);
+  const together = stepsTogether({ stages: stagesOf(params), prefetch, sm, sn, lined });
   const steps = roundUp(ceilDiv(ceilDiv(k, bk), slices * ways), together);
-  const bytes = (m + n) * k * BYTES[config.componentType as PackedType];
-  const guardK = k !== steps * ways * slices * bk;
+  const guardK = k !== stepsOfK({ steps, ways, slices }) * bk;
   const source = (name: 'a' | 'b', cells: number): Source =>
-    packs(params, name) ? { kind: 'blocked' } : lying(name, problem, config, cells, guardK);
-  // In one piece: this is done for every candidate, and objects spread into others are slow to make.
-  return {
+    isPacked(params, name) ? { kind: 'blocked' } : lying(name, problem, config, cells, guardK);
+  return makeTile(problem, profile, params, {
     config,
-    lanes,
-    pinned: subgroup.pinned,
-    bm,
-    bn,
-    bk,
-    sm,
-    sn,
     parts: 1,
-    flush: 0,
-    stages,
-    prefetch,
     together,
-    stagger: staggerOf({ stages, steps }, bytes, params.stagger),
+    steps,
+    flush: 0,
     a: source('a', bm),
     b: source('b', bn),
     store: 'storeC',
-    width: storeWidth(problem, { config, sn, lanes, slices }),
-    steps,
-    fixedSteps: !profile.software,
-    ways,
-    slices,
-  };
+  });
 }
 
 /** An operand as it lies, where its lines along K, or its rows across it, are whole words of what the units multiply; or packed. */

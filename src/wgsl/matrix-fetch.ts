@@ -1,6 +1,7 @@
 /** Where the threads of wgsl/matrix-tile.ts fetch a step's words from, and where in workgroup memory they go, as WGSL. */
 import {
   type Blocked,
+  isAcrossK,
   type Lines,
   layout,
   linedSides,
@@ -11,6 +12,7 @@ import {
   sizesOf,
   sourceOf,
   stepsOfK,
+  strideOf,
   threadsOfWay,
   wordElements,
 } from './matrix-layout.ts';
@@ -72,9 +74,8 @@ function alongLine(tile: MatrixTile, side: Side) {
 
 /** Across K, a thread fetches one column of words, every so many-th row of it. */
 function placesAcrossK(tile: MatrixTile, side: Side, source: Rows): Place[] {
-  const { word, strideA, strideB } = layout(tile);
   const { bk } = tile;
-  const delta = threadsOfWay(tile) / (sizesOf(tile, side).all / word);
+  const delta = threadsOfWay(tile) / (sizesOf(tile, side).all / wordElements(tile));
   return Array.from({ length: bk / delta }, (_, i) => ({
     // Split here, the first or the second half of a word that is to be; else the word.
     at: half =>
@@ -86,7 +87,7 @@ function placesAcrossK(tile: MatrixTile, side: Side, source: Rows): Place[] {
         `${plus(i * delta, `now * BK + row${side}`)} < params.k`,
       ),
     slice: `column${side}`,
-    inner: plus(i * delta * (side === 'A' ? strideA : strideB), `to${side}`),
+    inner: plus(i * delta * strideOf(tile, side), `to${side}`),
   }));
 }
 
@@ -163,8 +164,8 @@ function declareRound(tile: MatrixTile, sides: readonly string[]): string[] {
 
 /** Where an operand's blocks begin that this thread fetches its words from. */
 function declareBlocks(tile: MatrixTile, side: Side): string[] {
-  const { bm, bn, bk, parts } = tile;
-  const size = ((side === 'A' ? bm : bn) * bk) / wordElements(tile);
+  const { bk, parts } = tile;
+  const size = (sizesOf(tile, side).all * bk) / wordElements(tile);
   const index = side === 'A' ? 'tile.row / BM' : 'tile.col / BN';
   return Array.from(
     { length: parts },
@@ -173,19 +174,18 @@ function declareBlocks(tile: MatrixTile, side: Side): string[] {
   );
 }
 
-/** What all of a thread's places have in common, where operands along K lie in slices of so many lines. */
-export function declarePlaces(tile: MatrixTile, linesA = tile.sm, linesB = tile.sn): string {
+/** What all of a thread's places have in common; of operands along K with the slices that `placesOf` was given. */
+export function declarePlaces(tile: MatrixTile, lines?: number): string {
   const lined = linedSides(tile);
-  const byLine = SIDES.filter(side => sourceOf(tile, side).kind !== 'rows' && !lined.includes(side));
+  const byLine = SIDES.filter(side => !isAcrossK(tile, side) && !lined.includes(side));
   return [
     ...(byLine.length > 0 ? [declareLine(tile.bk / layout(tile).word, threadsOfWay(tile))] : []),
     ...(lined.length > 0 ? declareRound(tile, lined) : []),
-    ...declareSide(tile, 'A', linesA),
-    ...declareSide(tile, 'B', linesB),
+    ...SIDES.flatMap(side => declareSide(tile, side, lines)),
   ].join('\n');
 }
 
-const declareSide = (tile: MatrixTile, side: Side, lines: number): string[] => {
+const declareSide = (tile: MatrixTile, side: Side, lines = sizesOf(tile, side).own): string[] => {
   const source = sourceOf(tile, side);
   return source.kind === 'rows'
     ? declareAcrossK(tile, side, source)
@@ -209,7 +209,7 @@ function declareAlongK(tile: MatrixTile, side: Side, source: Blocked | Lines, li
 }
 
 function declareAcrossK(tile: MatrixTile, side: Side, { ld, ragged, split }: Rows): string[] {
-  const { word, strideA, strideB } = layout(tile);
+  const word = wordElements(tile);
   const { all, own } = sizesOf(tile, side);
   const { first, size } = IN_C[side];
   const words = all / word;
@@ -218,7 +218,7 @@ function declareAcrossK(tile: MatrixTile, side: Side, { ld, ragged, split }: Row
     `let row${side} = thread / ${words};`,
     `let at${side} = thread % ${words};`,
     `let column${side} = at${side} / ${own / word};`,
-    `let to${side} = row${side} * ${side === 'A' ? strideA : strideB} + at${side} % ${own / word};`,
+    `let to${side} = row${side} * ${strideOf(tile, side)} + at${side} % ${own / word};`,
     `let col${side} = ${ragged ? `// Columns past the edge repeat the last ones: what they add up to is never stored.\n  min(${first} / WORD + at${side}, ${size} / WORD - 1)` : `${first} / WORD + at${side}`};`,
     split
       ? `let from${side} = ${beginOf(side)} / 4 + row${side} * ${ld} + col${side} * 2;`

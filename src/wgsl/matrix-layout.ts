@@ -98,6 +98,8 @@ export type Side = (typeof SIDES)[number];
 
 export const sourceOf = ({ a, b }: MatrixTile, side: Side): Source => (side === 'A' ? a : b);
 
+export const isAcrossK = (tile: MatrixTile, side: Side): boolean => sourceOf(tile, side).kind === 'rows';
+
 /** Cells of a tile, and of a subgroup's part of it, along M or N. */
 export const sizesOf = ({ bm, bn, sm, sn }: MatrixTile, side: Side) =>
   side === 'A' ? { all: bm, own: sm } : { all: bn, own: sn };
@@ -124,7 +126,8 @@ export const subgroups = ({ bm, bn, sm, sn }: MatrixTile): number => (bm / sm) *
 export const threadsOfWay = (tile: MatrixTile): number => subgroups(tile) * tile.lanes;
 export const threads = (tile: MatrixTile): number => tile.ways * threadsOfWay(tile);
 /** Steps of all of K. */
-export const stepsOfK = ({ steps, ways, slices }: MatrixTile): number => steps * ways * slices;
+export const stepsOfK = ({ steps, ways, slices }: Pick<MatrixTile, 'steps' | 'ways' | 'slices'>): number =>
+  steps * ways * slices;
 
 /** Cells a subgroup that leave no registers for four steps' words of lines. */
 export const MANY_CELLS = 64 * 64;
@@ -168,13 +171,16 @@ export const staggerOf = (
 export const gridThreads = (problem: Problem, tile: MatrixTile): number =>
   2 * tilesOf(problem, tile.bm, tile.bn) * threads(tile);
 
+/** Words from line to line of an operand in workgroup memory, or from row to row across K. */
+export const strideOf = (tile: MatrixTile, side: Side): number =>
+  (isAcrossK(tile, side) ? sizesOf(tile, side).own : tile.bk) / wordElements(tile) + 1;
+
 /** Sizes in words. A slice is what a subgroup needs of an operand: lines along K, or rows across it. */
 export function layout(tile: MatrixTile) {
-  const { bm, bn, bk, sm, sn, config, parts, a, b } = tile;
+  const { bm, bn, bk, sm, sn, config, parts } = tile;
   const word = wordElements(tile);
   const strideK = bk / word + 1;
-  const strideA = a.kind === 'rows' ? sm / word + 1 : strideK;
-  const strideB = b.kind === 'rows' ? sn / word + 1 : strideK;
+  const [strideA, strideB] = [strideOf(tile, 'A'), strideOf(tile, 'B')];
   const numbers = wordBytes(tile) / 4;
   const staging = (config.M * sn) / numbers;
   return {
@@ -184,8 +190,8 @@ export function layout(tile: MatrixTile) {
     strideA,
     strideB,
     staging,
-    sliceA: Math.max((a.kind === 'rows' ? bk : sm) * strideA, staging),
-    sliceB: (b.kind === 'rows' ? bk : sn) * strideB,
+    sliceA: Math.max((isAcrossK(tile, 'A') ? bk : sm) * strideA, staging),
+    sliceB: (isAcrossK(tile, 'B') ? bk : sn) * strideB,
     slicesA: (bm / sm) * parts,
     slicesB: (bn / sn) * parts,
   };
@@ -214,15 +220,14 @@ const divisor = (x: number, y: number): number => (y === 0 ? x : divisor(y, x % 
  */
 export function pipelineLayout(tile: MatrixTile) {
   const { sm, sn, bk, config, parts } = tile;
-  const { word, numbers, strideK, strideA, strideB } = layout(tile);
+  const { word, numbers } = layout(tile);
   const lines = divisor(sm, sn);
   const slicesOf = (side: Side) => {
     const { all, own } = sizesOf(tile, side);
-    return (all / (sourceOf(tile, side).kind === 'rows' ? own : lines)) * parts;
+    return (all / (isAcrossK(tile, side) ? own : lines)) * parts;
   };
-  const sliceOf = (side: Side, stride: number) =>
-    sourceOf(tile, side).kind === 'rows' ? bk * stride : lines * strideK;
-  const slice = Math.max(sliceOf('A', strideA), sliceOf('B', strideB));
+  const sliceOf = (side: Side) => (isAcrossK(tile, side) ? bk : lines) * strideOf(tile, side);
+  const slice = Math.max(sliceOf('A'), sliceOf('B'));
   const [slicesA, slicesB] = [slicesOf('A'), slicesOf('B')];
   const slicesAll = slicesA + slicesB;
   const staged = stagedBlock(tile, numbers, slice);
@@ -230,8 +235,6 @@ export function pipelineLayout(tile: MatrixTile) {
     word,
     numbers,
     lines,
-    strideA,
-    strideB,
     slice,
     slicesA,
     slicesB,

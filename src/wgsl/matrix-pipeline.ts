@@ -8,8 +8,8 @@
  * a subgroup's rows and its columns. Each slice is an inner array, so that offsets of matrix loads are constants.
  *
  * Lines that were not packed come a round of steps at a time, so that neighbouring threads read a line of the cache; each thread's
- * words are of one step, and it stores them in that one (log entry 23). With ways, groups of subgroups make the whole tile over a part of K each, in
- * slices of their own, and their sums are added as they are stored (log entry 24).
+ * words are of one step, and it stores them in that one (log entry 23). With ways, groups of subgroups make the whole tile over
+ * a part of K each, in slices of their own, and their sums are added as they are stored (log entry 24).
  *
  * Results go through the buffers, a block of matrices in each of a subgroup's slices at a time: at a flush through the first one,
  * which is free then, and at the end through both in turn, so that one block is stored while the next goes into workgroup memory.
@@ -17,11 +17,11 @@
 import { declarePlaces, placesOf } from './matrix-fetch.ts';
 import {
   fetchedAt,
+  isAcrossK,
   linedSides,
   type MatrixTile,
   pipelineLayout,
-  type Side,
-  sourceOf,
+  strideOf,
   subgroups,
   threadsOfWay,
 } from './matrix-layout.ts';
@@ -48,14 +48,13 @@ const TURNS = [
 export function matrixPipeline(tile: MatrixTile): string {
   const { config, bn, sm, sn, parts, flush, prefetch, stagger, ways } = tile;
   const { M, N } = config;
-  const { word, lines, strideA, strideB, slice, slicesA, slicesB, slicesAll, atOnce } = pipelineLayout(tile);
+  const { word, lines, slice, slicesA, slicesB, slicesAll, atOnce } = pipelineLayout(tile);
   const [rowsOf, colsOf] = [sm / M, sn / N];
   const colsOfSubgroups = bn / sn;
   const matrices = rowsOf * colsOf;
   const sum = (matrix: number) => `sum${Math.floor(matrix / colsOf)}_${matrix % colsOf}`;
   const eachSum = (line: (name: string) => string) => unroll(matrices, 0, matrix => line(sum(matrix)));
 
-  const acrossK = (side: Side) => sourceOf(tile, side).kind === 'rows';
   const splitB = tile.b.kind === 'rows' && tile.b.split;
   const sides = partsOf(tile).flatMap(part => [
     { side: 'A', part, first: (part * slicesA) / parts, places: placesOf(tile, 'A', lines) } as const,
@@ -115,8 +114,8 @@ export function matrixPipeline(tile: MatrixTile): string {
   const fragments = sides.flatMap(({ side, part, first }) => {
     const [count, size, type] =
       side === 'A' ? ([rowsOf, M, 'Left'] as const) : ([colsOf, N, 'Right'] as const);
-    const across = acrossK(side);
-    const stride = side === 'A' ? strideA : strideB;
+    const across = isAcrossK(tile, side);
+    const stride = strideOf(tile, side);
     return Array.from({ length: count }, (_, i) => ({
       name: `${side}${i}${part}`,
       type,
@@ -213,11 +212,11 @@ var<workgroup> memory0: array<array<Word, ${slice}>, ${ways * slicesAll}>;
 var<workgroup> memory1: array<array<Word, ${slice}>, ${ways * slicesAll}>;
 
 ${paragraph(stagger ? staggered(stagger) : '')}${paragraph(results.functions)}${beginMain(tile)}
-  ${paragraph(ways > 1 ? indent(declareWays, 2) : '', 2)}let sliceA = ${ownWay}subgroup / ${colsOfSubgroups}${acrossK('A') ? '' : times(sm / lines)};
-  let sliceB = ${ownWay}subgroup % ${colsOfSubgroups}${acrossK('B') ? '' : times(sn / lines)};
+  ${paragraph(ways > 1 ? indent(declareWays, 2) : '', 2)}let sliceA = ${ownWay}subgroup / ${colsOfSubgroups}${isAcrossK(tile, 'A') ? '' : times(sm / lines)};
+  let sliceB = ${ownWay}subgroup % ${colsOfSubgroups}${isAcrossK(tile, 'B') ? '' : times(sn / lines)};
   let slot = ${ownWay}subgroup${times(atOnce)};${flush ? `\n  ${results.declareQuad}` : ''}
 
-  ${indent(declarePlaces(tile, lines, lines), 2)}
+  ${indent(declarePlaces(tile, lines), 2)}
   ${paragraph(splitB ? 'let scaleB0 = scalesOfB(tile.batch, colB * WORD);\n  let scaleB1 = scalesOfB(tile.batch, colB * WORD + 4);' : '', 2)}${indent(
     eachSum(name => `var ${name}: Result;`),
     2,

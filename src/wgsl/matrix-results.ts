@@ -9,7 +9,7 @@
 import { type MatrixTile, pipelineLayout } from './matrix-layout.ts';
 import { cells } from './store.ts';
 import { over, plus, times } from './terms.ts';
-import { unroll } from './unroll.ts';
+import { lines, unroll } from './unroll.ts';
 
 /** Pieces of WGSL. Sums are named `sum0_1` by the row and the column of their matrix in the subgroup's tile. */
 export interface PipelineResults {
@@ -98,7 +98,7 @@ export function pipelineResults(tile: MatrixTile): PipelineResults {
       `${store}(tile.batch, ${row} + row, ${col} + unit${times(width)}, sum${slices > 1 ? ', tile.slice' : ''});`,
     ].filter(Boolean);
     return `for (var v = 0u; v < ${Math.ceil(stores / ways)}; v++) {
-  ${unroll(body.length, 2, line => body[line])}
+  ${lines(body, 2)}
 }`;
   };
 

@@ -188,7 +188,7 @@ test('the first-use check of every candidate runs its real code, where that hold
       source(kernel, checked!, profile, params).join() === source(kernel, problem, profile, params).join();
     expect(same, at).toBe(true);
   }
-}, 120_000); // it builds some thousand programs
+});
 
 describe('a forced kernel', () => {
   test('is the only one considered', () => {

@@ -109,6 +109,14 @@ describe('pipelines of two buffers', () => {
     expect(() => mappingOf('10', shape, NVIDIA, chosen)).toThrow(RangeError);
   });
 
+  test.each([
+    ['A and B packed', 1],
+    ['A and B as they lie', 0],
+  ])('two steps in one go, %s', (_, pack) => {
+    const known = pipelinesOf('10', NVIDIA).find(it => it.pack === pack && it.prefetch === 4)!;
+    expectProduct(findRungs('10')[0], NVIDIA, { m: 128, n: 256, k: 8 * known.bk }, known);
+  });
+
   const tracedOf = (rung: string, sizes: Params) => {
     const known = pipelinesOf(rung, NVIDIA).find(({ pack, sm }) => {
       const asked = { pack, sm, ...sizes };

@@ -1,6 +1,6 @@
 /** What the mappings of rungs 10 and 11 share, whether they are pipelines or not. */
 import type { Shape } from '../../../ladder/rung.ts';
-import { type MatrixTile, wordElements } from '../../../wgsl/matrix-layout.ts';
+import { type MatrixTile, type Source, wordElements } from '../../../wgsl/matrix-layout.ts';
 import { globals } from './arrays.ts';
 import { cellInBlocks } from './blocks.ts';
 import type { MemoryArray, Thread } from './trace.ts';
@@ -18,7 +18,7 @@ export function operandsOf(shape: Shape, tile: MatrixTile): Readonly<Record<'a' 
   const { bm, bn, bk, parts, width } = tile;
   const { bytes, vector } = inputsOf(tile);
   const { a, b, c } = globals(shape, { inputs: bytes, result: 4 });
-  const blocks = (operand: 'A' | 'B', source: MatrixTile['b'], lines: number) =>
+  const blocks = (operand: 'A' | 'B', source: Source, lines: number) =>
     source.kind === 'blocked'
       ? { cell: cellInBlocks(operand, shape, { order: 'lines', lines, k: bk, word: vector, parts }) }
       : {};
