@@ -76,6 +76,8 @@ const pageApp = (): TestProjectInlineConfiguration => ({
     // What computes is waited for up to four minutes (test/page-app/browser.ts): a busy CPU is a slow GPU.
     testTimeout: 300_000,
     hookTimeout: 120_000,
+    // A browser, its GPU's process and a page are four clocks; what needs a second try is named at the end of the output.
+    retry: 1,
     expect: { poll: { timeout: 30_000 } },
   },
 });
