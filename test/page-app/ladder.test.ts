@@ -169,6 +169,34 @@ describe.skipIf(!inject('chromium'))('the ladder', () => {
     await page.getByText(/Rung 1 may need .* s for one product/).waitFor();
   });
 
+  test('what the probe finds does not take the place of what is being typed', async () => {
+    let answer = () => {};
+    const awaited = new Promise<void>(resolve => {
+      answer = resolve;
+    });
+    const { page, complaints } = await ladder('ladder', {
+      before: async page => {
+        await page.route(/\/probe-[^/]+\.js$/, async route => {
+          await awaited;
+          await route.fulfill({
+            contentType: 'text/javascript',
+            body: 'export const probe = async () => ({ size: 32, ms: 9999 });',
+          });
+        });
+      },
+    });
+    const field = page.getByLabel('Size');
+    await expect.poll(() => field.inputValue()).toBe('64');
+    await field.focus();
+    await page.keyboard.press('Control+A');
+    answer();
+    // It found 64 too large: once the page says so, its answer is there.
+    await page.getByText(/Rung 1 may need .* s for one product/).waitFor();
+    await page.keyboard.type('96');
+    expect(await field.inputValue()).toBe('96');
+    expect(complaints).toEqual([]);
+  });
+
   test('recorded ladders can be switched off, and the scale changed', async () => {
     const { page, complaints } = await ladder('ladder?size=64');
     const sixth = row(page, 'unrolled');

@@ -50,9 +50,14 @@ export function Field({
 export function NumberField({
   value,
   onInput,
+  onFocus,
   disabled = false,
   ...common
-}: Common & { readonly value: string; readonly onInput: (value: string) => void }) {
+}: Common & {
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  readonly onFocus?: () => void;
+}) {
   return (
     <Field
       {...common}
@@ -66,6 +71,7 @@ export function NumberField({
           disabled={disabled}
           value={value}
           onInput={event => onInput(event.currentTarget.value)}
+          onFocus={onFocus}
         />
       )}
     />

@@ -8,7 +8,7 @@ import { Progress } from '../../components/progress.tsx';
 import { device } from '../../state/device.ts';
 import { exportRecords } from '../../state/results.ts';
 import { hrefOf } from '../../state/route.ts';
-import { chooseSize, expectedMs, profile, size, sizeError, sizeText, usualSizes } from './size.ts';
+import { chooseSize, expectedMs, keepSize, profile, size, sizeError, sizeText, usualSizes } from './size.ts';
 import { cancel, found, type Outcome, outcome, type Running, run, rungs, running } from './state.ts';
 import { PHASES } from './working.tsx';
 
@@ -27,6 +27,7 @@ export function RunPanel() {
           disabled={busy}
           error={sizeError.value}
           onInput={chooseSize}
+          onFocus={keepSize}
         />
         <fieldset class="ladder-sizes">
           <legend class="field-label">Usual sizes</legend>

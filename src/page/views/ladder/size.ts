@@ -60,6 +60,11 @@ export function chooseSize(text: string): void {
   if (size.value !== null) shareSize(size.value);
 }
 
+/** Whoever is in the field finds what was there: the probe changes it no more. */
+export function keepSize(): void {
+  chosen.value ??= sizeText.value;
+}
+
 /** The address keeps the size, beside what else it says. */
 function shareSize(n: number): void {
   replaceParams({ ...Object.fromEntries(route.value.params), size: String(n) });
