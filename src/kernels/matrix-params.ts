@@ -1,7 +1,8 @@
 /** What the matrix kernels have in common on the way from parameters to a tile. */
 import { BYTES, type InputType, type Problem } from '../problem.ts';
 import { type Profile, subgroupSizeFor } from '../profile.ts';
-import { type MatrixTile, staggerOf, storeWidth } from '../wgsl/matrix-layout.ts';
+import { type Lines, type MatrixTile, type Rows, staggerOf, storeWidth } from '../wgsl/matrix-layout.ts';
+import { vectorizes } from '../wgsl/vectors.ts';
 import type { Params } from './kernel.ts';
 
 /** What a kernel decides of its tile; all else follows from problem, device and parameters. */
@@ -48,4 +49,19 @@ export function makeTile(
     ways,
     slices,
   };
+}
+
+/**
+ * An operand as it lies, in words of so many elements; null where its lines along K, or its rows across it, are not made of whole
+ * pieces of so many.
+ */
+export function asItLies(
+  name: 'a' | 'b',
+  { m, n, k, a, b }: Problem,
+  { piece, word, cells, guardK }: { piece: number; word: number; cells: number; guardK: boolean },
+): Lines | Rows | null {
+  const [operand, size] = name === 'a' ? [a, m] : [b, n];
+  const alongK = operand.trans === (name === 'b');
+  if (!vectorizes(operand, alongK ? k : size, piece)) return null;
+  return { kind: alongK ? 'lines' : 'rows', ld: operand.ld / word, ragged: size % cells > 0, guardK };
 }

@@ -1,14 +1,15 @@
 /**
  * Split f32: a product of float32 accuracy on matrix units that take f16. Rung 11 of the ladder.
  *
- * Every element is scaled by a power of two of its row of A or column of B (scales.ts) and split into a high part of 11 bits and a
- * low part (split.ts); then C = high·high + high·low + low·high, three products in f16 with f32 sums, after Ootomo and Yokota,
- * "Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance", 2022. Matrix
- * units truncate while they add, so the sums are flushed into f32 registers every few steps, often enough for the
- * error to stay below that of a plain f32 sum of the same length.
+ * Every element is scaled by a power of two of its row of A or column of B and split into a high part of 11 bits and a low part;
+ * then C = high·high + high·low + low·high, three products in f16 with f32 sums, after Ootomo and Yokota, "Recovering single
+ * precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance", 2022. Matrix units truncate
+ * while they add, so the sums are flushed into f32 registers every few steps, often enough for the error to stay below that of a
+ * plain f32 sum of the same length.
  *
- * Rows and columns with NaN or infinity are marked by their scale: their cells are computed again as a plain sum, and come
- * out as a plain f32 kernel's do.
+ * Large operands are scaled and split by passes before the product (scales.ts, split.ts). Or a workgroup does it as it fetches
+ * what it multiplies (wgsl/matrix-split.ts), which spares small products the passes and tall ones the memory traffic. Either way
+ * rows and columns with NaN or infinity come out as a plain f32 kernel's do.
  */
 import { GemmError } from '../errors.ts';
 import { BYTES, copiesOf, type Problem } from '../problem.ts';
@@ -20,6 +21,10 @@ import {
   gridThreads,
   type MatrixTile,
   misfit,
+  SIDES,
+  type Side,
+  type Source,
+  scalesOf,
   stepsOfK,
   stepsTogether,
   threads,
@@ -29,15 +34,14 @@ import {
 } from '../wgsl/matrix-layout.ts';
 import { matrixMain } from '../wgsl/matrix-main.ts';
 import { matrixEnable } from '../wgsl/matrix-tile.ts';
-import { cells, type WidthC } from '../wgsl/store.ts';
-import { vectorizes } from '../wgsl/vectors.ts';
 import { estimateMs, quickestFirst } from './cost.ts';
 import type { Kernel, Params } from './kernel.ts';
-import { makeTile, stagesOf } from './matrix-params.ts';
-import { type Finish, partialBytes, reducePass } from './reduce.ts';
-import { LINES, type LinesOptions, linesData, linesName, scalesPass } from './scales.ts';
+import { asItLies, makeTile, stagesOf } from './matrix-params.ts';
+import { partialBytes, reducePass } from './reduce.ts';
+import { giveScalesOfB, scaledStore } from './scaled-store.ts';
+import { type LinesOptions, linesData, linesName, scalesPass } from './scales.ts';
 import { sliceBytes, slicesFor } from './slices.ts';
-import { HALVES, split, splitPasses } from './split.ts';
+import { split, splitPasses } from './split.ts';
 
 /** Tiles, and the share of the matrix units' rate that each reaches at 4096³ (an H200; docs/performance.md). */
 const TILES = [
@@ -86,7 +90,7 @@ export const splitF32: Kernel = {
         bk: tile.stages === 2 ? configOf(profile).K : tile.bk,
         slices: 1,
       }))
-      .filter(params => params.pack !== ONLY_A || tileFor(problem, profile, params).b.kind === 'rows')
+      .filter(params => splitsHere(params, tileFor(problem, profile, params)))
       .filter(params => misfit(tileFor(problem, profile, params)) === null)
       .flatMap(params => {
         const threads = gridThreads(problem, tileFor(problem, profile, params));
@@ -103,6 +107,10 @@ export const splitF32: Kernel = {
       )
       .flatMap(tile => [1, 2, 4, 8].map((slices): Params => ({ ...tile, slices })))
       .flatMap((tile): Params[] => (tile.still ? [tile, { ...tile, still: 0 }] : [tile]))
+      .flatMap((tile): Params[] =>
+        tile.stages === 2 && tile.pack === BOTH && !tile.still ? [tile, { ...tile, pack: NEITHER }] : [tile],
+      )
+      .filter(params => splitsHere(params, tileFor(problem, profile, params)))
       .filter(params => misfit(tileFor(problem, profile, params)) === null);
   },
   arithmetic: () => 'f32',
@@ -111,7 +119,13 @@ export const splitF32: Kernel = {
     const { m, n, k, batch } = problem;
     const { slices } = params;
     const tiles = tilesOf(problem, tile.bm, tile.bn);
-    const inRows = tile.b.kind === 'rows';
+    // Operands whose scales are looked for by a pass, and those that are split by it.
+    const [scaled, packed] = [
+      SIDES.filter(side => scalesOf(tile, side) !== 'found'),
+      SIDES.filter(side => !scalesOf(tile, side)),
+    ];
+    const elements = (sides: readonly Side[]) =>
+      sides.reduce((sum, side) => sum + (side === 'A' ? m * k : k * n), 0);
     return estimateMs({
       operations: 3 * 2 * tiles * tile.bm * tile.bn * (k + START_AND_END * slices),
       unit: 'matrix',
@@ -126,14 +140,20 @@ export const splitF32: Kernel = {
         )?.efficiency ?? 0.3,
       bytes: 0.5 * tiles * (tile.bm + tile.bn) * k * BYTES.f32,
       // The scales read the operands, the split reads them again and writes as much.
-      prepared: batch * (12 * m * k + (inRows ? 4 : 12) * k * n) + sliceBytes(problem, slices),
+      prepared: batch * (4 * elements(scaled) + 8 * elements(packed)) + sliceBytes(problem, slices),
       steps: ceilDiv(k, tile.bk * slices * tile.ways),
       pipelined: tile.stages === 2,
       threads: gridThreads(problem, tile) * slices,
       dispatches:
         (slices > 1 ? 2 : 1) +
-        splitPasses({ name: 'a', operand: problem.a }) +
-        (inRows ? 1 : splitPasses({ name: 'b', operand: problem.b })),
+        scaled.length -
+        packed.length +
+        packed.reduce(
+          (sum, side) =>
+            sum +
+            splitPasses(side === 'A' ? { name: 'a', operand: problem.a } : { name: 'b', operand: problem.b }),
+          0,
+        ),
     });
   },
   build(problem, profile, params): Program {
@@ -147,65 +167,63 @@ export const splitF32: Kernel = {
     const scalesOfA = copiesOf(a, batch) * m;
     const linesB: LinesOptions = { ...linesA, name: 'b', operand: b, lines: n, firstScale: scalesOfA };
     const steps = stepsOfK(tile);
-    const splitA = split({ ...linesA, block: [tile.bm, tile.bk], steps });
-    // Or only its scales are looked for, and the kernel splits it on its way into workgroup memory.
+    const splitA = tile.a.kind === 'blocked' ? split({ ...linesA, block: [tile.bm, tile.bk], steps }) : null;
     const splitB = tile.b.kind === 'blocked' ? split({ ...linesB, block: [tile.bn, tile.bk], steps }) : null;
     const {
       wgsl,
       bindings,
       params: uniforms,
     } = frame(
-      { ...problem, a: splitA.operand, b: splitB?.operand ?? b },
+      { ...problem, a: splitA?.operand ?? a, b: splitB?.operand ?? b },
       {
         access: wordType(tile),
         vectorC: tile.width,
         enable: matrixEnable(tile),
         step: tile.bk * Math.max(tile.together, tile.flush) * tile.ways,
-        writable: params.still === 1 && splitB !== null,
-        buffers: { a: 'packedA', b: splitB ? 'packedB' : 'b' },
-        parts: { a: splitA.part, b: splitB?.part ?? 0 },
+        writable: params.still === 1 && splitA !== null && splitB !== null,
+        buffers: { a: splitA ? 'packedA' : 'a', b: splitB ? 'packedB' : 'b' },
+        parts: { a: splitA?.part ?? 0, b: splitB?.part ?? 0 },
         slices,
         store: cut ? 'partial' : 'finished',
       },
     );
-    const scaled: Finish = {
-      name: 'storeScaled',
-      wgsl: (binding, width) => storeScaled(problem, binding, width),
-      bindings: [uniform('linesA'), uniform('linesB'), reads('scales'), reads('a'), reads('b')],
-    };
+    const scaled = scaledStore(problem, tile);
+    // What a workgroup has found, it takes off its own sums.
+    const inReduction = cut && tile.store === 'storeC';
+    const given = scalesOf(tile, 'B') === 'given';
     return {
       passes: [
-        ...splitA.passes,
-        ...(splitB?.passes ?? [scalesPass(linesB)]),
+        ...(splitA?.passes ?? []),
+        ...(splitB?.passes ?? (given ? [scalesPass(linesB)] : [])),
         {
           label: 'split-f32',
           wgsl: [
             wgsl,
             tileOf(tile.bm, tile.bn),
-            cut ? '' : scaled.wgsl(bindings.length, tile.width),
-            splitB ? '' : splitWhileStaging(cut ? bindings.length : null),
+            inReduction ? '' : scaled.wgsl(bindings.length, tile.width),
+            given ? giveScalesOfB(inReduction ? bindings.length : null) : '',
             matrixMain(tile),
           ].join(''),
           bindings: [
             ...bindings,
-            ...(cut ? [] : scaled.bindings),
-            ...(cut && !splitB ? [uniform('linesB'), reads('scales')] : []),
+            ...(inReduction ? [] : scaled.bindings),
+            ...(inReduction && given ? [uniform('linesB'), reads('scales')] : []),
           ],
           workgroups: foldGrid(tilesOf(problem, tile.bm, tile.bn) * slices),
           threads: threads(tile),
           workgroupMemory: workgroupMemory(tile),
         },
-        ...(cut ? [reducePass(problem, slices, scaled)] : []),
+        ...(cut ? [reducePass(problem, slices, inReduction ? scaled : undefined)] : []),
       ],
       uniforms: {
         params: uniforms,
-        ...splitA.uniforms,
-        ...(splitB?.uniforms ?? { [linesName(linesB)]: linesData(linesB) }),
+        ...splitA?.uniforms,
+        ...(splitB?.uniforms ?? (given ? { [linesName(linesB)]: linesData(linesB) } : {})),
       },
       scratch: {
-        scales: (scalesOfA + copiesOf(b, batch) * n) * 4,
+        ...(splitA || splitB || given ? { scales: (scalesOfA + copiesOf(b, batch) * n) * 4 } : {}),
         ...(cut ? { partial: partialBytes(problem, slices) } : {}),
-        ...splitA.scratch,
+        ...splitA?.scratch,
         ...splitB?.scratch,
       },
     };
@@ -213,10 +231,21 @@ export const splitF32: Kernel = {
 };
 
 /**
- * What `pack` says: both operands are packed and split, or only A, and B is split on its way into workgroup memory. With both,
- * `still` is frame's `writable`.
+ * What `pack` says. 1: both operands are scaled, split and packed first. 2: only A, and of B the scales are looked for, with which
+ * it is split on its way into workgroup memory. 0: both are split there, with scales that each workgroup finds. What can't be is
+ * packed. With both, `still` is frame's `writable`.
  */
-const ONLY_A = 2;
+const [NEITHER, BOTH, ONLY_A] = [0, 1, 2];
+
+/** Whether there is something to split on its way into workgroup memory, if `pack` says so: else it says the same as BOTH. */
+const splitsHere = ({ pack }: Params, tile: MatrixTile): boolean =>
+  pack === BOTH || SIDES.some(side => scalesOf(tile, side));
+
+const splitsOf = ({ pack }: Params) =>
+  (({ [NEITHER]: { a: 'found', b: 'found' }, [ONLY_A]: { a: undefined, b: 'given' } }) as const)[pack] ?? {
+    a: undefined,
+    b: undefined,
+  };
 
 /** The largest matrices of f16 with f32 results. */
 const configOf = (profile: Profile) =>
@@ -259,122 +288,31 @@ function stepsFor(
 export function tileFor(problem: Problem, profile: Profile, params: Params): MatrixTile {
   const config = configOf(profile);
   if (!config) throw new RangeError('split-f32: rejected problems are not built');
-  const { b, n, k } = problem;
-  const { bn, bk, sm, sn, prefetch, slices, ways = 1, flush: every = flushEvery(k) } = params;
+  const { k } = problem;
+  const { bm, bn, bk, sm, sn, prefetch, slices, ways = 1, flush: every = flushEvery(k) } = params;
   const stages = stagesOf(params);
   const together = stepsTogether({ stages, prefetch, sm, sn, lined: false });
   const { steps, flush } = stepsFor(ceilDiv(k, slices * ways), bk, every, together);
-  // A word of eight halves is made of eight f32 that lie side by side.
-  const inRows = stages === 2 && wordElements({ config }) === 8 && !b.trans && vectorizes(b, n, 8);
   const guardK = k !== stepsOfK({ steps, ways, slices }) * bk;
+  const splits = splitsOf(params);
+  const source = (name: 'a' | 'b', cells: number): Source => {
+    const split = splits[name];
+    // A word of eight halves is made of eight f32 that lie side by side.
+    if (!split || stages === 1 || wordElements({ config }) !== 8) return { kind: 'blocked' };
+    const lying = asItLies(name, problem, { piece: 8, word: 4, cells, guardK });
+    return lying && (split === 'found' || lying.kind === 'rows') ? { ...lying, split } : { kind: 'blocked' };
+  };
+  const [sourceA, sourceB] = [source('a', bm), source('b', bn)];
+  const found = [sourceA, sourceB].some(source => source.kind !== 'blocked' && source.split === 'found');
   return makeTile(problem, profile, params, {
     config,
     parts: 2,
     together,
     steps,
     flush,
-    a: { kind: 'blocked' },
-    b:
-      params.pack === ONLY_A && inRows
-        ? { kind: 'rows', ld: b.ld / 4, ragged: n % bn > 0, guardK, split: true }
-        : { kind: 'blocked' },
-    // Of slices, bare sums are stored: the reduction takes the scales off.
-    store: slices > 1 ? 'storeC' : 'storeScaled',
+    a: sourceA,
+    b: sourceB,
+    // Of slices, bare sums are stored, and the reduction takes the scales off, if it can know them.
+    store: slices > 1 && !found ? 'storeC' : 'storeScaled',
   });
 }
-
-/** WGSL: one copy of an operand serves the whole batch, or each product has its own. */
-const SCALE_OF = /* wgsl */ `fn scaleOf(lines: Lines, batch: u32, line: u32) -> f32 {
-  return scales[lines.first + min(batch, lines.copies - 1) * lines.lines + line];
-}`;
-
-/** WGSL for a pipeline that reads B as it lies; the scales are bound from `binding` on, if they are not bound yet. */
-const splitWhileStaging = (binding: number | null) => /* wgsl */ `${
-  binding === null
-    ? ''
-    : `
-${LINES}
-
-@group(0) @binding(${binding}) var<uniform> linesB: Lines;
-@group(0) @binding(${binding + 1}) var<storage, read> scales: array<f32>;
-
-${SCALE_OF}
-`
-}
-${HALVES}
-// Of four columns; those past the edge repeat the last one.
-fn scalesOfB(batch: u32, col: u32) -> vec4f {
-  let last = params.n - 1;
-  return vec4f(
-    scaleOf(linesB, batch, min(col, last)), scaleOf(linesB, batch, min(col + 1, last)),
-    scaleOf(linesB, batch, min(col + 2, last)), scaleOf(linesB, batch, min(col + 3, last)),
-  );
-}
-
-struct Parts { high: vec4<u32>, low: vec4<u32> }
-
-fn splitWords(x: vec4<u32>, y: vec4<u32>, scaleX: vec4f, scaleY: vec4f) -> Parts {
-  let first = halves(bitcast<vec4f>(x) * scaleX);
-  let second = halves(bitcast<vec4f>(y) * scaleY);
-  return Parts(vec4(first.high, second.high), vec4(first.low, second.low));
-}
-`;
-
-/**
- * WGSL: takes the scales off a sum, or computes it anew where its row or column is marked. Sizes are read and not written
- * out, so that products of many sizes share a pipeline.
- */
-const storeScaled = ({ a, b }: Problem, binding: number, width: WidthC) => /* wgsl */ `
-${LINES}
-
-alias Cells = ${cells('f32', width)};
-
-@group(0) @binding(${binding}) var<uniform> linesA: Lines;
-@group(0) @binding(${binding + 1}) var<uniform> linesB: Lines;
-@group(0) @binding(${binding + 2}) var<storage, read> scales: array<f32>;
-@group(0) @binding(${binding + 3}) var<storage, read> originalA: array<f32>;
-@group(0) @binding(${binding + 4}) var<storage, read> originalB: array<f32>;
-
-fn plainSum(batch: u32, row: u32, col: u32) -> f32 {
-  let fromA = linesA.offset + batch * linesA.stride + row * ${a.trans ? '1' : 'linesA.ld'};
-  let fromB = linesB.offset + batch * linesB.stride + col * ${b.trans ? 'linesB.ld' : '1'};
-  var sum = 0.0;
-  for (var k = 0u; k < params.k; k++) {
-    sum += originalA[fromA + k * ${a.trans ? 'linesA.ld' : '1'}] * originalB[fromB + k * ${b.trans ? '1' : 'linesB.ld'}];
-  }
-  return sum;
-}
-
-${SCALE_OF}
-
-// 1 / scale, exactly.
-fn inverse(scale: Cells) -> Cells { return bitcast<Cells>((254u << 23) - bitcast<${cells('u32', width)}>(scale)); }
-
-fn storeScaled(batch: u32, row: u32, col: u32, sum: Cells) {
-  if (row >= params.m || col >= params.n) { return; }
-  let scaleA = Cells(scaleOf(linesA, batch, row));
-  let scaleB = Cells(${
-    width === 1
-      ? 'scaleOf(linesB, batch, col)'
-      : `
-    scaleOf(linesB, batch, col), scaleOf(linesB, batch, col + 1),
-    scaleOf(linesB, batch, col + 2), scaleOf(linesB, batch, col + 3),
-  `
-  });
-  // The smaller factor first: the other way round, the product could overflow on its way.
-  let one = inverse(scaleA);
-  let other = inverse(scaleB);
-  var value = sum * min(one, other) * max(one, other);
-  let marked = (scaleA == Cells()) | (scaleB == Cells());
-  ${
-    width === 1
-      ? 'if (marked) { value = plainSum(batch, row, col); }'
-      : `if (any(marked)) {
-    for (var j = 0u; j < 4; j++) {
-      if (marked[j]) { value[j] = plainSum(batch, row, col + j); }
-    }
-  }`
-  }
-  storeC(batch, row, col, value);
-}
-`;

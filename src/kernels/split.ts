@@ -10,6 +10,7 @@
 import { BYTES, copiesOf, type Operand } from '../problem.ts';
 import { ceilDiv, foldGrid, type Pass, reads, uniform, writes } from '../program.ts';
 import { CACHE } from '../wgsl/matrix-layout.ts';
+import { HALVES } from '../wgsl/matrix-split.ts';
 import { cells } from '../wgsl/store.ts';
 import { over } from '../wgsl/terms.ts';
 import { unroll } from '../wgsl/unroll.ts';
@@ -252,23 +253,5 @@ fn main(
   let second = select(vec4f(), vec4f(x4, x5, x6, x7), inside & (at + vec4(4u, 5u, 6u, 7u) < vec4(data.length)));
   let scale = scales[data.first + copy * data.lines + min(line, data.lines - 1)];
   put(copy, line, word, tiles, halves(first * scale), halves(second * scale));
-}
-`;
-
-/**
- * The high part is the f32 rounded to the 11 bits of an f16, with integers: through f32(f16(x)) a compiler may fold
- * the rounding away. Below f16's normal numbers it is 0, and the low part takes what it can.
- */
-export const HALVES = /* wgsl */ `struct Halves { high: vec2<u32>, low: vec2<u32> }
-
-fn halves(x: vec4f) -> Halves {
-  let bits = bitcast<vec4<u32>>(x);
-  let rounded = (bits + 0xfffu + ((bits >> vec4(13u)) & vec4(1u))) & vec4(0xffffe000u);
-  let high = select(vec4f(), bitcast<vec4f>(rounded), abs(x) >= vec4(0x1p-14f));
-  let low = x - high;
-  return Halves(
-    vec2(pack2x16float(high.xy), pack2x16float(high.zw)),
-    vec2(pack2x16float(low.xy), pack2x16float(low.zw)),
-  );
 }
 `;

@@ -27,10 +27,9 @@ import {
 } from '../wgsl/matrix-layout.ts';
 import { matrixMain } from '../wgsl/matrix-main.ts';
 import { matrixEnable } from '../wgsl/matrix-tile.ts';
-import { vectorizes } from '../wgsl/vectors.ts';
 import { estimateMs, quickestFirst } from './cost.ts';
 import type { Kernel, Params } from './kernel.ts';
-import { makeTile, stagesOf } from './matrix-params.ts';
+import { asItLies, makeTile, stagesOf } from './matrix-params.ts';
 import { needsF16 } from './needs.ts';
 import { type Packed, type PackedType, pack } from './pack.ts';
 import { partialBytes, reducePass } from './reduce.ts';
@@ -262,8 +261,11 @@ export function tileFor(problem: Problem, profile: Profile, params: Params): Mat
   const together = stepsTogether({ stages: stagesOf(params), prefetch, sm, sn, lined });
   const steps = roundUp(ceilDiv(ceilDiv(k, bk), slices * ways), together);
   const guardK = k !== stepsOfK({ steps, ways, slices }) * bk;
-  const source = (name: 'a' | 'b', cells: number): Source =>
-    isPacked(params, name) ? { kind: 'blocked' } : lying(name, problem, config, cells, guardK);
+  const word = wordElements({ config });
+  const source = (name: 'a' | 'b', cells: number): Source => {
+    const packed = isPacked(params, name) || problem[name].type !== config.componentType;
+    return (!packed && asItLies(name, problem, { piece: word, word, cells, guardK })) || { kind: 'blocked' };
+  };
   return makeTile(problem, profile, params, {
     config,
     parts: 1,
@@ -274,27 +276,6 @@ export function tileFor(problem: Problem, profile: Profile, params: Params): Mat
     b: source('b', bn),
     store: 'storeC',
   });
-}
-
-/** An operand as it lies, where its lines along K, or its rows across it, are whole words of what the units multiply; or packed. */
-function lying(
-  name: 'a' | 'b',
-  { m, n, k, a, b }: Problem,
-  config: MatrixConfig,
-  cells: number,
-  guardK: boolean,
-): Source {
-  const [operand, size] = name === 'a' ? [a, m] : [b, n];
-  const alongK = operand.trans === (name === 'b');
-  const word = wordElements({ config });
-  if (operand.type !== config.componentType || !vectorizes(operand, alongK ? k : size, word))
-    return { kind: 'blocked' };
-  return {
-    kind: alongK ? 'lines' : 'rows',
-    ld: operand.ld / word,
-    ragged: size % cells > 0,
-    guardK,
-  };
 }
 
 /** Which operands are packed. */

@@ -23,6 +23,9 @@ export interface Place {
   readonly at: (part: number) => string;
   readonly slice: string | number;
   readonly inner: string;
+  /** The row of A in the tile, or the column of B, and the K in its step, of its first element. */
+  readonly line: string;
+  readonly k: string;
 }
 
 /** Of an operand, where a thread's words of a step are; along K they lie in slices of `lines` each. */
@@ -40,17 +43,20 @@ function placesAlongK(tile: MatrixTile, side: Side, source: Blocked | Lines, lin
   const { delta, line, ofLine, at } = alongLine(tile, side);
   const { first, size } = IN_C[side];
   return Array.from({ length: all / delta }, (_, i) => ({
-    at: () =>
+    // Split here, the first or the second half of a word that is to be; else the word.
+    at: half =>
       asItLies(
         side,
         source,
         source.ragged
-          ? `min(${first} + ${plus(i * delta, line)}, ${size} - 1) * ${source.ld} + from${side}`
-          : plus(i * delta * source.ld, `from${side}`),
-        `now * ${words}`,
+          ? `min(${first} + ${plus(i * delta, line)}, ${size} - 1) * ${source.ld} + ${plus(source.split ? half : 0, `from${side}`)}`
+          : plus(i * delta * source.ld + (source.split ? half : 0), `from${side}`),
+        `now * ${source.split ? 2 * words : words}`,
         `now * ${words} + ${ofLine} < params.k / ${word}`,
       ),
     ...inSlice(side, i * delta, lines, strideK, { delta, line, at }),
+    line: plus(i * delta, line),
+    k: `${at} * WORD`,
   }));
 }
 
@@ -77,7 +83,6 @@ function placesAcrossK(tile: MatrixTile, side: Side, source: Rows): Place[] {
   const { bk } = tile;
   const delta = threadsOfWay(tile) / (sizesOf(tile, side).all / wordElements(tile));
   return Array.from({ length: bk / delta }, (_, i) => ({
-    // Split here, the first or the second half of a word that is to be; else the word.
     at: half =>
       asItLies(
         side,
@@ -88,6 +93,8 @@ function placesAcrossK(tile: MatrixTile, side: Side, source: Rows): Place[] {
       ),
     slice: `column${side}`,
     inner: plus(i * delta * strideOf(tile, side), `to${side}`),
+    line: `at${side} * WORD`,
+    k: plus(i * delta, `row${side}`),
   }));
 }
 
@@ -105,6 +112,8 @@ function placesInBlock(
   return Array.from({ length: (lines * words) / T }, (_, i) => ({
     at: part => `${side.toLowerCase()}[${plus(i * T, `block${side}${part} + now * ${lines * words}`)}]`,
     ...inSlice(side, i * delta, linesOfSlice, stride, { delta, line: 'line', at: 'atK' }),
+    line: plus(i * delta, 'line'),
+    k: 'atK * WORD',
   }));
 }
 
@@ -203,7 +212,7 @@ function declareAlongK(tile: MatrixTile, side: Side, source: Blocked | Lines, li
     ...(source.kind === 'blocked'
       ? declareBlocks(tile, side)
       : [
-          `let from${side} = ${beginOf(side)} / WORD + ${ofLine}${inTile ? ` + (${IN_C[side].first} + ${line}) * ${source.ld}` : ''};`,
+          `let from${side} = ${beginOf(side)} / ${source.split ? `4 + ${ofLine} * 2` : `WORD + ${ofLine}`}${inTile ? ` + (${IN_C[side].first} + ${line}) * ${source.ld}` : ''};`,
         ]),
   ];
 }

@@ -74,6 +74,11 @@ interface AsItLies {
   readonly ragged: boolean;
   /** Whether K ends within a step, so that what lies behind its end has to be replaced by zeros. */
   readonly guardK: boolean;
+  /**
+   * Where elements are f32, of which a high and a low part are made on their way into workgroup memory (wgsl/matrix-split.ts): where
+   * their scales come from. In a pipeline only; `ld` counts words of f32 then.
+   */
+  readonly split?: 'given' | 'found';
 }
 
 /** Lines along K: rows of A, or columns of B where it is transposed. */
@@ -84,11 +89,6 @@ export interface Lines extends AsItLies {
 /** Rows across K: of B, or of A where it is transposed. */
 export interface Rows extends AsItLies {
   readonly kind: 'rows';
-  /**
-   * Whether elements are f32, of which the kernel's `splitWords` makes a high and a low part on their way into workgroup
-   * memory. Of B in a pipeline only; `ld` counts words of f32 then.
-   */
-  readonly split?: boolean;
 }
 
 export type Source = Blocked | Lines | Rows;
@@ -97,6 +97,15 @@ export const SIDES = ['A', 'B'] as const;
 export type Side = (typeof SIDES)[number];
 
 export const sourceOf = ({ a, b }: MatrixTile, side: Side): Source => (side === 'A' ? a : b);
+
+/** How the scales of an operand's lines are known; undefined where it is not split on its way into workgroup memory. */
+export function scalesOf(tile: MatrixTile, side: Side): 'given' | 'found' | undefined {
+  const source = sourceOf(tile, side);
+  return source.kind === 'blocked' ? undefined : source.split;
+}
+
+export const findsScales = (tile: MatrixTile): boolean =>
+  SIDES.some(side => scalesOf(tile, side) === 'found');
 
 export const isAcrossK = (tile: MatrixTile, side: Side): boolean => sourceOf(tile, side).kind === 'rows';
 
@@ -153,9 +162,11 @@ export const fetchedAt = (step: number, prefetch: number): number[] => {
   return step % 2 === 0 ? [step + 2, step + 3] : [];
 };
 
-/** The operands whose words a pipeline fetches a round's at a time. */
+/** The operands whose words a pipeline fetches a round's at a time. A step's words of f32 are twice as long. */
 export const linedSides = (tile: MatrixTile): Side[] =>
-  SIDES.filter(side => tile.stages === 2 && sourceOf(tile, side).kind === 'lines');
+  SIDES.filter(side => {
+    return tile.stages === 2 && sourceOf(tile, side).kind === 'lines' && !scalesOf(tile, side);
+  });
 
 /** Operands larger than this don't stay in a large GPU's L2 cache (an H200's: 50 MiB in two halves). */
 export const CACHE = 24 * 2 ** 20;
@@ -266,10 +277,17 @@ function stagedBlock({ config: { M, N }, sn }: MatrixTile, numbers: number, slic
   return blocks.find(fits) ?? blocks[2];
 }
 
+/** Elements too large for the scale of their line that a workgroup can note, where it finds the scales (wgsl/matrix-split.ts). */
+export const MOST_LARGE = 64;
+
+/** Bytes for those, for how many there are, and for what is known of the lines. */
+const memoryForScales = (tile: MatrixTile): number =>
+  findsScales(tile) ? (tile.bm + tile.bn) * 4 + MOST_LARGE * 8 + 4 : 0;
+
 export const workgroupMemory = (tile: MatrixTile): number => {
   if (tile.stages === 2) {
     const { slice, slicesAll } = pipelineLayout(tile);
-    return 2 * tile.ways * slice * slicesAll * wordBytes(tile);
+    return 2 * tile.ways * slice * slicesAll * wordBytes(tile) + memoryForScales(tile);
   }
   const { sliceA, slicesA, sliceB, slicesB } = layout(tile);
   return (sliceA * slicesA + sliceB * slicesB) * wordBytes(tile);

@@ -17,15 +17,18 @@
 import { declarePlaces, placesOf } from './matrix-fetch.ts';
 import {
   fetchedAt,
+  findsScales,
   isAcrossK,
   linedSides,
   type MatrixTile,
   pipelineLayout,
+  SIDES,
   strideOf,
   subgroups,
   threadsOfWay,
 } from './matrix-layout.ts';
 import { pipelineResults } from './matrix-results.ts';
+import { declareSplit, splitOfSide } from './matrix-split.ts';
 import {
   beginMain,
   declareSteps,
@@ -55,23 +58,20 @@ export function matrixPipeline(tile: MatrixTile): string {
   const sum = (matrix: number) => `sum${Math.floor(matrix / colsOf)}_${matrix % colsOf}`;
   const eachSum = (line: (name: string) => string) => unroll(matrices, 0, matrix => line(sum(matrix)));
 
-  const splitB = tile.b.kind === 'rows' && tile.b.split;
+  const placesA = placesOf(tile, 'A', lines);
+  const placesB = placesOf(tile, 'B', lines);
+  const splits = { A: splitOfSide(tile, 'A', placesA), B: splitOfSide(tile, 'B', placesB) };
+  const split = SIDES.flatMap(side => splits[side] ?? []);
   const sides = partsOf(tile).flatMap(part => [
-    { side: 'A', part, first: (part * slicesA) / parts, places: placesOf(tile, 'A', lines) } as const,
-    {
-      side: 'B',
-      part,
-      first: slicesA + (part * slicesB) / parts,
-      places: placesOf(tile, 'B', lines),
-    } as const,
+    { side: 'A', part, first: (part * slicesA) / parts, places: placesA } as const,
+    { side: 'B', part, first: slicesA + (part * slicesB) / parts, places: placesB } as const,
   ]);
   const words = sides.flatMap(({ side, part, first, places }) =>
-    places.map(({ at, slice, inner }, i) => ({
-      side,
-      name: `word${side}${i}_${part}`,
+    places.map(({ at, slice, inner }, place) => ({
+      ...{ side, part, place },
+      name: `word${side}${place}_${part}`,
       from: at(part),
       to: `[${plus(first, slice)}${ways > 1 ? ' + filled' : ''}][${inner}]`,
-      split: side === 'B' && splitB ? { low: part === 1, of: `wordB${i}` } : null,
     })),
   );
   const ofLines = words.filter(({ side }) => linedSides(tile).includes(side));
@@ -79,7 +79,7 @@ export function matrixPipeline(tile: MatrixTile): string {
   const ofSteps = words.filter(word => !ofLines.includes(word));
   const at = (step: string) => `first + ${stagger ? `staggered(tile, ${step})` : step}`;
   /** A step's words into a set of registers. */
-  const fetch = (set: number, step: string, how: 'var ' | '' = '') =>
+  const fetch = (set: number | string, step: string, how: 'var ' | 'let ' | '' = '') =>
     ofSteps.length === 0
       ? ''
       : [`now = ${at(step)};`, ...ofSteps.map(({ name, from }) => `${how}${name}_${set} = ${from};`)].join(
@@ -87,18 +87,17 @@ export function matrixPipeline(tile: MatrixTile): string {
         );
   const declareWords = (set: number) => ofSteps.map(({ name }) => `var ${name}_${set}: Word;`).join('\n');
   /** And from there into a buffer. */
-  const put = (set: number, buffer: number) => {
+  const put = (set: number | string, buffer: number, step: string) => {
     const lines = ofSteps
-      .map(({ name, to, split }) => {
-        const value = split ? `${split.of}.${split.low ? 'low' : 'high'}` : `${name}_${set}`;
-        const parts =
-          split && !split.low
-            ? `let ${split.of} = splitWords(${split.of}_0_${set}, ${split.of}_1_${set}, scaleB0, scaleB1);\n`
-            : '';
-        return `${parts}memory${buffer}${to} = ${value};`;
+      .flatMap(({ side, part, place, name, to }) => {
+        const into = (value: string) => `memory${buffer}${to} = ${value};`;
+        const split = splits[side];
+        if (!split) return [into(`${name}_${set}`)];
+        const word = `word${side}${place}`;
+        return part === 0 ? [split.split(place, set, at(step)), into(`${word}.high`)] : [into(`${word}.low`)];
       })
       .join('\n');
-    return splitB ? `{\n  ${indent(lines, 2)}\n}` : lines;
+    return split.length > 0 ? `{\n  ${indent(lines, 2)}\n}` : lines;
   };
   /** The words of lines, of some steps. */
   const fetchLines = (step: string, how: 'var ' | '' = '') =>
@@ -147,7 +146,7 @@ export function matrixPipeline(tile: MatrixTile): string {
       ),
       load(next, nextBuffer),
       putLines(i, buffer),
-      put(i % prefetch, buffer),
+      put(i % prefetch, buffer, plus(i, 'step')),
       ...fetchedAt(i, prefetch).map(later => fetch(later % prefetch, `min(step + ${later}, STEPS - 1)`)),
       i === together - 1 ? fetchLines(`min(step + ${together}, STEPS - ${together})`) : '',
       'workgroupBarrier();',
@@ -156,25 +155,42 @@ export function matrixPipeline(tile: MatrixTile): string {
       .join('\n');
   });
 
+  const nextSets = Array.from({ length: Math.min(prefetch, 2) }, (_, set) => set);
   /** The last two steps of K go first, so that the loop puts steps into the buffers in whole rounds. Then those that follow are fetched. */
-  const begin = [
-    fetchLines(`STEPS - ${together}`, 'var '),
-    fetch(0, 'STEPS - 2', 'var '),
-    ...(prefetch > 1
-      ? [
-          fetch(1, 'STEPS - 1', 'var '),
-          putLines(together - 2, 0),
-          put(0, 0),
-          putLines(together - 1, 1),
-          put(1, 1),
-        ]
-      : [putLines(together - 2, 0), put(0, 0), fetch(0, 'STEPS - 1'), putLines(together - 1, 1), put(0, 1)]),
-    fetchLines('0'),
-    ...Array.from({ length: Math.min(prefetch, 2) }, (_, set) => fetch(set, `${set}`)),
-    ...Array.from({ length: Math.max(prefetch - 2, 0) }, (_, set) => declareWords(set + 2)),
-  ]
-    .filter(Boolean)
-    .join('\n');
+  const begin = findsScales(tile)
+    ? [
+        fetch('last', 'STEPS - 2', 'let '),
+        fetch('end', 'STEPS - 1', 'let '),
+        ...nextSets.map(set => fetch(set, `${set}`, 'var ')),
+        ...split.map(({ look }) => look(['last', 'end', ...nextSets.map(String)])),
+        'workgroupBarrier();',
+        ...split.map(({ scales }) => scales),
+        'workgroupBarrier();',
+        ...[put('last', 0, 'STEPS - 2'), put('end', 1, 'STEPS - 1')],
+      ]
+    : [
+        ...split.map(({ scales }) => scales),
+        fetchLines(`STEPS - ${together}`, 'var '),
+        fetch(0, 'STEPS - 2', 'var '),
+        ...(prefetch > 1
+          ? [
+              fetch(1, 'STEPS - 1', 'var '),
+              putLines(together - 2, 0),
+              put(0, 0, 'STEPS - 2'),
+              putLines(together - 1, 1),
+              put(1, 1, 'STEPS - 1'),
+            ]
+          : [
+              putLines(together - 2, 0),
+              put(0, 0, 'STEPS - 2'),
+              fetch(0, 'STEPS - 1'),
+              putLines(together - 1, 1),
+              put(0, 1, 'STEPS - 1'),
+            ]),
+        fetchLines('0'),
+        ...nextSets.map(set => fetch(set, `${set}`)),
+      ];
+  const laterSets = Array.from({ length: Math.max(prefetch - 2, 0) }, (_, set) => declareWords(set + 2));
 
   const results = pipelineResults(tile);
   const loop = flush
@@ -211,19 +227,19 @@ ${declareTile(tile)}
 var<workgroup> memory0: array<array<Word, ${slice}>, ${ways * slicesAll}>;
 var<workgroup> memory1: array<array<Word, ${slice}>, ${ways * slicesAll}>;
 
-${paragraph(stagger ? staggered(stagger) : '')}${paragraph(results.functions)}${beginMain(tile)}
+${paragraph(declareSplit(tile))}${paragraph(stagger ? staggered(stagger) : '')}${paragraph(results.functions)}${beginMain(tile)}
   ${paragraph(ways > 1 ? indent(declareWays, 2) : '', 2)}let sliceA = ${ownWay}subgroup / ${colsOfSubgroups}${isAcrossK(tile, 'A') ? '' : times(sm / lines)};
   let sliceB = ${ownWay}subgroup % ${colsOfSubgroups}${isAcrossK(tile, 'B') ? '' : times(sn / lines)};
   let slot = ${ownWay}subgroup${times(atOnce)};${flush ? `\n  ${results.declareQuad}` : ''}
 
   ${indent(declarePlaces(tile, lines), 2)}
-  ${paragraph(splitB ? 'let scaleB0 = scalesOfB(tile.batch, colB * WORD);\n  let scaleB1 = scalesOfB(tile.batch, colB * WORD + 4);' : '', 2)}${indent(
+  ${indent(
     eachSum(name => `var ${name}: Result;`),
     2,
   )}
   ${paragraph(indent(results.declareTotals, 2), 2)}${declareSteps(tile)}let first = ${ways > 1 ? `(tile.slice * ${ways} + filling) * STEPS` : 'tile.slice * STEPS'};
   var now: u32;
-  ${indent(begin, 2)}
+  ${indent([...begin, ...laterSets].filter(Boolean).join('\n'), 2)}
   workgroupBarrier();
   ${indent(declare('even'), 2)}
   ${indent(load('even', 0), 2)}

@@ -61,26 +61,26 @@ struct Lines {
   steps: u32,                        // of K that its blocks reach over, where it is split
 }
 
-alias Cells = vec4<f32>;
-
 @group(0) @binding(4) var<uniform> linesA: Lines;
 @group(0) @binding(5) var<uniform> linesB: Lines;
 @group(0) @binding(6) var<storage, read> scales: array<f32>;
 @group(0) @binding(7) var<storage, read> originalA: array<f32>;
 @group(0) @binding(8) var<storage, read> originalB: array<f32>;
 
+fn scaleOf(lines: Lines, batch: u32, line: u32) -> f32 {
+  return scales[lines.first + min(batch, lines.copies - 1) * lines.lines + line];
+}
+
+alias Cells = vec4<f32>;
+
 fn plainSum(batch: u32, row: u32, col: u32) -> f32 {
   let fromA = linesA.offset + batch * linesA.stride + row * linesA.ld;
   let fromB = linesB.offset + batch * linesB.stride + col * 1;
   var sum = 0.0;
   for (var k = 0u; k < params.k; k++) {
-    sum += originalA[fromA + k * 1] * originalB[fromB + k * linesB.ld];
+    sum += originalA[fromA + k] * originalB[fromB + k * linesB.ld];
   }
   return sum;
-}
-
-fn scaleOf(lines: Lines, batch: u32, line: u32) -> f32 {
-  return scales[lines.first + min(batch, lines.copies - 1) * lines.lines + line];
 }
 
 // 1 / scale, exactly.
@@ -106,19 +106,6 @@ fn storeScaled(batch: u32, row: u32, col: u32, sum: Cells) {
   storeC(batch, row, col, value);
 }
 
-struct Halves { high: vec2<u32>, low: vec2<u32> }
-
-fn halves(x: vec4f) -> Halves {
-  let bits = bitcast<vec4<u32>>(x);
-  let rounded = (bits + 0xfffu + ((bits >> vec4(13u)) & vec4(1u))) & vec4(0xffffe000u);
-  let high = select(vec4f(), bitcast<vec4f>(rounded), abs(x) >= vec4(0x1p-14f));
-  let low = x - high;
-  return Halves(
-    vec2(pack2x16float(high.xy), pack2x16float(high.zw)),
-    vec2(pack2x16float(low.xy), pack2x16float(low.zw)),
-  );
-}
-
 // Of four columns; those past the edge repeat the last one.
 fn scalesOfB(batch: u32, col: u32) -> vec4f {
   let last = params.n - 1;
@@ -126,14 +113,6 @@ fn scalesOfB(batch: u32, col: u32) -> vec4f {
     scaleOf(linesB, batch, min(col, last)), scaleOf(linesB, batch, min(col + 1, last)),
     scaleOf(linesB, batch, min(col + 2, last)), scaleOf(linesB, batch, min(col + 3, last)),
   );
-}
-
-struct Parts { high: vec4<u32>, low: vec4<u32> }
-
-fn splitWords(x: vec4<u32>, y: vec4<u32>, scaleX: vec4f, scaleY: vec4f) -> Parts {
-  let first = halves(bitcast<vec4f>(x) * scaleX);
-  let second = halves(bitcast<vec4f>(y) * scaleY);
-  return Parts(vec4(first.high, second.high), vec4(first.low, second.low));
 }
 
 alias Left = subgroup_matrix_left<f16, 16, 16>;
@@ -151,6 +130,26 @@ const FLUSHES = 6u;
 // Two buffers of slices of A and, behind them, of B.
 var<workgroup> memory0: array<array<Word, 96>, 8>;
 var<workgroup> memory1: array<array<Word, 96>, 8>;
+
+struct Halves { high: vec2<u32>, low: vec2<u32> }
+
+fn halves(x: vec4f) -> Halves {
+  let high = bitcast<vec4f>((bitcast<vec4<u32>>(x) + vec4(0x1000u)) & vec4(0xffffe000u));
+  let low = x - high;
+  return Halves(
+    vec2(pack2x16float(high.xy), pack2x16float(high.zw)),
+    vec2(pack2x16float(low.xy), pack2x16float(low.zw)),
+  );
+}
+
+struct Eight { x: vec4f, y: vec4f }
+struct Parts { high: vec4<u32>, low: vec4<u32> }
+
+fn split(word: Eight) -> Parts {
+  let first = halves(word.x);
+  let second = halves(word.y);
+  return Parts(vec4(first.high, second.high), vec4(first.low, second.low));
+}
 
 
 // Rows of staged results in the order 0, 2, 1, 3: what eight lanes read at once lies in different banks.
@@ -184,8 +183,6 @@ fn main(
   let toB = rowB * 5 + atB % 4;
   let colB = tile.col / WORD + atB;
   let fromB = (params.offsetB + tile.batch * params.strideB) / 4 + rowB * 128 + colB * 2;
-  let scaleB0 = scalesOfB(tile.batch, colB * WORD);
-  let scaleB1 = scalesOfB(tile.batch, colB * WORD + 4);
   var sum0_0: Result;
   var sum0_1: Result;
   var sum1_0: Result;
@@ -200,6 +197,8 @@ fn main(
   var total3_1 = vec4<Sum>();
   let first = tile.slice * STEPS;
   var now: u32;
+  let scaleB0 = scalesOfB(tile.batch, colB * WORD);
+  let scaleB1 = scalesOfB(tile.batch, colB * WORD + 4);
   now = first + STEPS - 2;
   var wordA0_0_0 = a[blockA0 + now * 128];
   var wordB0_0_0 = select(Word(), b[fromB + now * 2048], now * BK + rowB < params.k);
@@ -212,14 +211,14 @@ fn main(
   var wordB0_1_1 = select(Word(), b[fromB + 1 + now * 2048], now * BK + rowB < params.k);
   {
     memory0[(line) / 32][(line) % 32 * 3 + atK] = wordA0_0_0;
-    let wordB0 = splitWords(wordB0_0_0, wordB0_1_0, scaleB0, scaleB1);
+    let wordB0 = split(Eight(bitcast<vec4f>(wordB0_0_0) * scaleB0, bitcast<vec4f>(wordB0_1_0) * scaleB1));
     memory0[columnB + 4][toB] = wordB0.high;
     memory0[(line) / 32 + 2][(line) % 32 * 3 + atK] = wordA0_1_0;
     memory0[columnB + 6][toB] = wordB0.low;
   }
   {
     memory1[(line) / 32][(line) % 32 * 3 + atK] = wordA0_0_1;
-    let wordB0 = splitWords(wordB0_0_1, wordB0_1_1, scaleB0, scaleB1);
+    let wordB0 = split(Eight(bitcast<vec4f>(wordB0_0_1) * scaleB0, bitcast<vec4f>(wordB0_1_1) * scaleB1));
     memory1[columnB + 4][toB] = wordB0.high;
     memory1[(line) / 32 + 2][(line) % 32 * 3 + atK] = wordA0_1_1;
     memory1[columnB + 6][toB] = wordB0.low;
@@ -286,7 +285,7 @@ fn main(
       oddB11 = subgroupMatrixLoad<Right, row_major>(&memory1[sliceB + 6], 2, 5);
       {
         memory0[(line) / 32][(line) % 32 * 3 + atK] = wordA0_0_0;
-        let wordB0 = splitWords(wordB0_0_0, wordB0_1_0, scaleB0, scaleB1);
+        let wordB0 = split(Eight(bitcast<vec4f>(wordB0_0_0) * scaleB0, bitcast<vec4f>(wordB0_1_0) * scaleB1));
         memory0[columnB + 4][toB] = wordB0.high;
         memory0[(line) / 32 + 2][(line) % 32 * 3 + atK] = wordA0_1_0;
         memory0[columnB + 6][toB] = wordB0.low;
@@ -320,7 +319,7 @@ fn main(
       evenB11 = subgroupMatrixLoad<Right, row_major>(&memory0[sliceB + 6], 2, 5);
       {
         memory1[(line) / 32][(line) % 32 * 3 + atK] = wordA0_0_1;
-        let wordB0 = splitWords(wordB0_0_1, wordB0_1_1, scaleB0, scaleB1);
+        let wordB0 = split(Eight(bitcast<vec4f>(wordB0_0_1) * scaleB0, bitcast<vec4f>(wordB0_1_1) * scaleB1));
         memory1[columnB + 4][toB] = wordB0.high;
         memory1[(line) / 32 + 2][(line) % 32 * 3 + atK] = wordA0_1_1;
         memory1[columnB + 6][toB] = wordB0.low;

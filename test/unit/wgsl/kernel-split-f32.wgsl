@@ -61,26 +61,26 @@ struct Lines {
   steps: u32,                        // of K that its blocks reach over, where it is split
 }
 
-alias Cells = vec4<f32>;
-
 @group(0) @binding(4) var<uniform> linesA: Lines;
 @group(0) @binding(5) var<uniform> linesB: Lines;
 @group(0) @binding(6) var<storage, read> scales: array<f32>;
 @group(0) @binding(7) var<storage, read> originalA: array<f32>;
 @group(0) @binding(8) var<storage, read> originalB: array<f32>;
 
+fn scaleOf(lines: Lines, batch: u32, line: u32) -> f32 {
+  return scales[lines.first + min(batch, lines.copies - 1) * lines.lines + line];
+}
+
+alias Cells = vec4<f32>;
+
 fn plainSum(batch: u32, row: u32, col: u32) -> f32 {
   let fromA = linesA.offset + batch * linesA.stride + row * linesA.ld;
   let fromB = linesB.offset + batch * linesB.stride + col * 1;
   var sum = 0.0;
   for (var k = 0u; k < params.k; k++) {
-    sum += originalA[fromA + k * 1] * originalB[fromB + k * linesB.ld];
+    sum += originalA[fromA + k] * originalB[fromB + k * linesB.ld];
   }
   return sum;
-}
-
-fn scaleOf(lines: Lines, batch: u32, line: u32) -> f32 {
-  return scales[lines.first + min(batch, lines.copies - 1) * lines.lines + line];
 }
 
 // 1 / scale, exactly.
