@@ -33,8 +33,8 @@ export class Compiler {
   destroyed = false;
   readonly #kernels: readonly Kernel[];
   readonly #suggest: Suggest;
-  /** Programs that failed to compile or computed wrong results on this device, and what happened. */
-  readonly #setAside = new Map<string, string>();
+  /** Of every program that was tried, by its source: why it failed to compile or computed wrong results here, or null. */
+  readonly #verdicts = new Map<string, string | null>();
 
   constructor(device: GPUDevice, profile: Profile, kernels: readonly Kernel[], suggest: Suggest) {
     this.device = device;
@@ -79,10 +79,10 @@ export class Compiler {
   async #firstUse(problem: Problem, candidate: Candidate): Promise<string | null> {
     // Kernels fail as code, so the code is what is remembered.
     const source = candidate.program.passes.map(({ wgsl }) => wgsl).join();
-    const known = this.#setAside.get(source);
+    const known = this.#verdicts.get(source);
     if (known !== undefined) return known;
     const failure = await this.#try(problem, candidate);
-    if (failure !== null) this.#setAside.set(source, failure);
+    this.#verdicts.set(source, failure);
     return failure;
   }
 

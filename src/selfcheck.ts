@@ -71,13 +71,17 @@ export function checkedProblem(
   // A caller's expression has no float64 twin; whether it compiles is seen with the real program.
   const plain = { ...problem, epilogue: null };
   const source = sourceOf(kernel.build(plain, profile, params));
-  const served = SIZES.map(size => shrink(plain, size)).filter(
-    ({ m, n, k, batch }, index, all) =>
-      m * n * Math.max(1, k) * batch <= BUDGET &&
-      kernel.rejects(all[index], profile) === null &&
-      brokenLimit(kernel.build(all[index], profile, params), profile) === null,
-  );
-  return served.find(small => sourceOf(kernel.build(small, profile, params)) === source) ?? served[0] ?? null;
+  let first: Problem | null = null;
+  for (const size of SIZES) {
+    const small = shrink(plain, size);
+    const { m, n, k, batch } = small;
+    if (m * n * Math.max(1, k) * batch > BUDGET || kernel.rejects(small, profile) !== null) continue;
+    const program = kernel.build(small, profile, params);
+    if (brokenLimit(program, profile) !== null) continue;
+    if (sourceOf(program) === source) return small;
+    first ??= small;
+  }
+  return first;
 }
 
 const sourceOf = ({ passes }: Program) => passes.map(({ wgsl }) => wgsl).join();
