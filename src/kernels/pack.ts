@@ -1,156 +1,220 @@
 /**
- * Pack: copies an operand of any type and layout into blocks, in the type that a kernel reads: what a workgroup fetches for
+ * Pack: copies operands of any type and layout into blocks, in the type that a kernel reads: what a workgroup fetches for
  * one step of K lies in one piece, in the order in which its threads fetch it. Blocks are filled up with zeros, so that
- * the kernel has one layout to deal with and no edges.
+ * the kernel has one layout to deal with and no edges. One dispatch packs both operands: between two, the device would wait.
  *
  * A line is a row of op(A) or a column of op(B). Blocks of `lines` hold words along K, eight lines side by side: for the
  * matrix units (wgsl/matrix-tile.ts). Blocks of `steps` hold, for one K after the other, words across the lines: for
  * panels (register-tile.ts).
  *
- * Mapping: a workgroup of 256 threads moves a piece of 32 stored rows through workgroup memory (wgsl/realign.ts): it reads
- * along the stored rows, whichever way they run, and writes words in the order of the blocks.
+ * Mapping: a workgroup of 256 threads moves a piece of 32 stored rows of an operand through workgroup memory (wgsl/realign.ts):
+ * it reads along the stored rows, whichever way they run, and writes words in the order of the blocks.
  */
 import { BYTES, copiesOf, isInteger, type Operand } from '../problem.ts';
 import { ceilDiv, foldGrid, type Pass, reads, uniform, writes } from '../program.ts';
 import { rowLength } from '../wgsl/frame.ts';
-import { type Staged, staged, THREADS } from '../wgsl/realign.ts';
+import { declarePieces, PIECE_BYTES, type Staged, staged, THREADS } from '../wgsl/realign.ts';
+import { plus } from '../wgsl/terms.ts';
 
 export type PackedType = 'f32' | 'f16' | 'i8' | 'u8';
 
+/** What the packed operands have in common. */
 export interface PackOptions {
-  /** The operand: its buffer is \`a\` or \`b\`, the packed one \`packedA\` or \`packedB\`. */
-  readonly name: 'a' | 'b';
-  readonly operand: Operand;
-  /** Rows of op(A) or columns of op(B), and elements in each. */
-  readonly lines: number;
+  /** Elements in a line: K. */
   readonly length: number;
   readonly batch: number;
   readonly order: 'lines' | 'steps';
   readonly type: PackedType;
   /** Bytes in a word: 16 or 8. */
   readonly wordBytes: number;
-  /** Lines of a tile, and K of a step. */
-  readonly block: readonly [lines: number, k: number];
   /** Steps of K that the blocks reach over, at least those that K takes. */
   readonly steps: number;
 }
 
-export interface Packed {
-  readonly pass: Pass;
-  /** Where the blocks lie, for frame(): offset 0, a stride from product to product. */
+/** An operand to be packed: its buffer is `a` or `b`, the packed one `packedA` or `packedB`. */
+export interface PackedSide {
+  readonly name: 'a' | 'b';
   readonly operand: Operand;
+  /** Rows of op(A) or columns of op(B). */
+  readonly lines: number;
+  /** Lines of a tile, and K of a step. */
+  readonly block: readonly [lines: number, k: number];
+}
+
+export interface Packed {
+  /** One pass, or none where there is nothing to pack. */
+  readonly passes: readonly Pass[];
+  /** Where the blocks lie, for frame(): offset 0, a stride from product to product. */
+  readonly operands: { readonly a?: Operand; readonly b?: Operand };
   readonly uniforms: Readonly<Record<string, Uint32Array>>;
   readonly scratch: Readonly<Record<string, number>>;
 }
 
-export function pack(options: PackOptions): Packed {
-  const { name, operand, lines, length, batch, order, type, block, steps } = options;
-  const letter = name.toUpperCase();
+export function pack(options: PackOptions, given: readonly PackedSide[]): Packed {
+  const sides = given.map(side => sideOf(options, side));
+  return {
+    passes: sides.length > 0 ? [passOf(options, sides)] : [],
+    operands: Object.fromEntries(sides.map(({ name, packed }) => [name, packed])),
+    uniforms: Object.fromEntries(sides.map(({ letter, data }) => [`source${letter}`, data])),
+    scratch: Object.fromEntries(
+      sides.map(({ letter, packed }) => [`packed${letter}`, packed.extent * BYTES[options.type]]),
+    ),
+  };
+}
+
+interface Side extends PackedSide {
+  readonly letter: 'A' | 'B';
+  readonly packed: Operand;
+  /** Contents of its uniform. */
+  readonly data: Uint32Array;
+  readonly pieces: Staged;
+  /** Workgroups that pack it. */
+  readonly groups: number;
+}
+
+function sideOf({ length, batch, order, type, steps }: PackOptions, side: PackedSide): Side {
+  const { name, operand, lines, block } = side;
+  const letter = name === 'a' ? 'A' : 'B';
   const tiles = ceilDiv(lines, block[0]);
   const [packedLines, packedLength] = [tiles * block[0], steps * block[1]];
   // One copy serves a batch that shares the operand.
   const copies = copiesOf(operand, batch);
   const stride = packedLines * packedLength;
-  const [source, packed] = [`source${letter}`, `packed${letter}`];
   const inOrder = (ofLines: number, ofK: number) => (order === 'lines' ? [ofLines, ofK] : [ofK, ofLines]);
   const [packedRows, packedCols] = inOrder(packedLines, packedLength);
   const pieces = staged({
+    letter,
     operand,
     rowLength: rowLength(name, operand, lines, length),
     // Whether a row of the blocks runs across the operand's stored rows.
     turned: ((name === 'a') === (order === 'lines')) === operand.trans,
   });
+  const groups = ceilDiv(packedRows, pieces.rows) * ceilDiv(packedCols, pieces.cols) * copies;
   return {
-    operand: {
+    ...side,
+    ...{ letter, pieces, groups },
+    packed: {
       ...{ type, trans: false, ld: packedCols, offset: 0 },
       stride: copies === 1 ? 0 : stride,
       extent: copies * stride,
     },
-    uniforms: {
-      [source]: Uint32Array.of(
-        ...[...inOrder(lines, length), copies, operand.ld, operand.offset, operand.stride],
-        ...[packedRows, packedCols, steps, tiles],
-      ),
-    },
-    scratch: { [packed]: copies * stride * BYTES[type] },
-    pass: {
-      label: `pack ${letter}`,
-      wgsl: wgsl(options, pieces),
-      bindings: [uniform(source), reads(name), writes(packed)],
-      workgroups: foldGrid(ceilDiv(packedRows, pieces.rows) * ceilDiv(packedCols, pieces.cols) * copies),
-      threads: THREADS,
-      workgroupMemory: pieces.bytes,
-    },
+    data: Uint32Array.of(
+      ...[...inOrder(lines, length), operand.ld, operand.offset, operand.stride],
+      ...[packedRows, packedCols, steps, tiles, groups],
+    ),
   };
 }
 
-const wgsl = ({ operand, order, type, wordBytes, block }: PackOptions, { wgsl }: Staged) => {
-  const [blockRows, blockCols] = order === 'lines' ? block : [block[1], block[0]];
+function passOf(options: PackOptions, sides: readonly Side[]): Pass {
+  return {
+    label: `pack ${sides.map(({ letter }) => letter).join(' and ')}`,
+    wgsl: wgsl(options, sides),
+    bindings: sides.flatMap(({ name, letter }) => [
+      ...[uniform(`source${letter}`), reads(name), writes(`packed${letter}`)],
+    ]),
+    workgroups: foldGrid(sides.reduce((sum, { groups }) => sum + groups, 0)),
+    threads: THREADS,
+    workgroupMemory: PIECE_BYTES,
+  };
+}
+
+const wgsl = (options: PackOptions, sides: readonly Side[]) => {
+  const { type, wordBytes } = options;
+  const [first, second] = sides.map(({ letter }) => letter);
   return /* wgsl */ `const PER_WORD = ${wordBytes / BYTES[type]}u;       // elements in a word
-const BLOCK_ROWS = ${blockRows}u;
-const BLOCK_COLS = ${blockCols}u;
 
 alias Word = ${wordBytes === 16 ? 'vec4<u32>' : 'vec2<u32>'};
 
 struct Source {
-  rows: u32, cols: u32, copies: u32,
+  rows: u32, cols: u32,
   ld: u32, offset: u32, stride: u32,
   packedRows: u32, packedCols: u32,
   steps: u32, tiles: u32,
+  groups: u32,
 }
 
-@group(0) @binding(0) var<uniform> source: Source;
-@group(0) @binding(2) var<storage, read_write> packed: array<Word>;
-
-${wgsl}
-// Where the word at (row, col) goes: its tile, its step of K, and its place in their block.
-fn place(copy: u32, row: u32, col: u32) -> u32 {
-${order === 'lines' ? PLACE_IN_LINES : PLACE_IN_STEPS}
-}
-
+${declarePieces(sides.map(({ pieces }) => pieces))}
+${sides.map((side, i) => wgslOf(options, side, 3 * i)).join('\n')}
 @compute @workgroup_size(${THREADS})
 fn main(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,
   @builtin(local_invocation_index) thread: u32,
 ) {
-  let across = (source.packedCols + COLS - 1) / COLS;
-  let down = (source.packedRows + ROWS - 1) / ROWS;
   let index = group.y * groups.x + group.x;
-  if (index >= across * down * source.copies) { return; }
-  let copy = index / (across * down);
-  let firstRow = index / across % down * ROWS;
-  let firstCol = index % across * COLS;
+  if (index < source${first}.groups) {
+    pack${first}(index, thread);
+  }${
+    second
+      ? ` else if (index - source${first}.groups < source${second}.groups) {
+    pack${second}(index - source${first}.groups, thread);
+  }`
+      : ''
+  }
+}
+`;
+};
 
-  stage(copy, firstRow, firstCol, thread);
+const wgslOf = (
+  { order, type, wordBytes }: PackOptions,
+  { letter, operand, block, pieces }: Side,
+  binding: number,
+) => {
+  const [blockRows, blockCols] = order === 'lines' ? block : [block[1], block[0]];
+  const [rows, cols] = [`ROWS_${letter}`, `COLS_${letter}`];
+  const source = `source${letter}`;
+  return /* wgsl */ `const BLOCK_ROWS_${letter} = ${blockRows}u;
+const BLOCK_COLS_${letter} = ${blockCols}u;
+
+@group(0) @binding(${binding}) var<uniform> ${source}: Source;
+@group(0) @binding(${binding + 1}) var<storage, read> stored${letter}: array<${pieces.word}>;
+@group(0) @binding(${binding + 2}) var<storage, read_write> packed${letter}: array<Word>;
+
+${pieces.wgsl}
+// Where the word at (row, col) goes: its tile, its step of K, and its place in their block.
+fn place${letter}(copy: u32, row: u32, col: u32) -> u32 {
+${order === 'lines' ? placeInLines(letter) : placeInSteps(letter)}
+}
+
+fn pack${letter}(index: u32, thread: u32) {
+  let across = (${source}.packedCols + ${cols} - 1) / ${cols};
+  let down = (${source}.packedRows + ${rows} - 1) / ${rows};
+  let copy = index / (across * down);
+  let firstRow = index / across % down * ${rows};
+  let firstCol = index % across * ${cols};
+
+  stage${letter}(copy, firstRow, firstCol, thread);
   workgroupBarrier();
 
-  const WORDS = COLS / PER_WORD;
-  for (var w = thread; w < ROWS * WORDS; w += ${THREADS}) {
-    let row = firstRow + ${order === 'lines' ? 'w % ROWS' : 'w / WORDS'};
-    let col = firstCol + ${order === 'lines' ? 'w / ROWS' : 'w % WORDS'} * PER_WORD;
-    if (row < source.packedRows && col < source.packedCols) {
-      packed[place(copy, row, col)] = word(copy, row, col);
+  const WORDS = ${cols} / PER_WORD;
+  for (var w = thread; w < ${rows} * WORDS; w += ${THREADS}) {
+    let row = firstRow + ${order === 'lines' ? `w % ${rows}` : 'w / WORDS'};
+    let col = firstCol + ${order === 'lines' ? `w / ${rows}` : 'w % WORDS'} * PER_WORD;
+    if (row < ${source}.packedRows && col < ${source}.packedCols) {
+      packed${letter}[place${letter}(copy, row, col)] = word${letter}(copy, row, col);
     }
   }
 }
 
-${word(operand, type, wordBytes)}
+${word(letter, operand, type, wordBytes)}
 `;
 };
 
-const PLACE_IN_LINES = /* wgsl */ `  let words = BLOCK_COLS / PER_WORD;
-  let block = (copy * source.tiles + row / BLOCK_ROWS) * source.steps + col / BLOCK_COLS;
-  let r = row % BLOCK_ROWS;
-  return (block * BLOCK_ROWS + r / 8 * 8) * words + col % BLOCK_COLS / PER_WORD * 8 + r % 8;`;
+const placeInLines = (letter: string) => /* wgsl */ `  let words = BLOCK_COLS_${letter} / PER_WORD;
+  let block = (copy * source${letter}.tiles + row / BLOCK_ROWS_${letter}) * source${letter}.steps + col / BLOCK_COLS_${letter};
+  let r = row % BLOCK_ROWS_${letter};
+  return (block * BLOCK_ROWS_${letter} + r / 8 * 8) * words + col % BLOCK_COLS_${letter} / PER_WORD * 8 + r % 8;`;
 
-const PLACE_IN_STEPS = /* wgsl */ `  let words = BLOCK_COLS / PER_WORD;
-  let block = (copy * source.tiles + col / BLOCK_COLS) * source.steps + row / BLOCK_ROWS;
-  return (block * BLOCK_ROWS + row % BLOCK_ROWS) * words + col % BLOCK_COLS / PER_WORD;`;
+const placeInSteps = (letter: string) => /* wgsl */ `  let words = BLOCK_COLS_${letter} / PER_WORD;
+  let block = (copy * source${letter}.tiles + col / BLOCK_COLS_${letter}) * source${letter}.steps + row / BLOCK_ROWS_${letter};
+  return (block * BLOCK_ROWS_${letter} + row % BLOCK_ROWS_${letter}) * words + col % BLOCK_COLS_${letter} / PER_WORD;`;
 
 /** WGSL: four elements that lie side by side in a row of the blocks, as f32. */
-const values = ({ type }: Operand) => /* wgsl */ `fn values(copy: u32, row: u32, col: u32) -> vec4f {
-  let x = bits(copy, row, col);
+const values = (
+  letter: string,
+  { type }: Operand,
+) => /* wgsl */ `fn values${letter}(copy: u32, row: u32, col: u32) -> vec4f {
+  let x = bits${letter}(copy, row, col);
   return ${type === 'f32' ? 'bitcast<vec4f>(x)' : 'vec4f(unpack2x16float(x.x | (x.y << 16)), unpack2x16float(x.z | (x.w << 16)))'};
 }
 
@@ -168,16 +232,17 @@ const FOUR = {
 } as const;
 
 /** WGSL: PER_WORD elements of a row of the blocks as a word. */
-function word(operand: Operand, type: PackedType, wordBytes: number): string {
+function word(letter: string, operand: Operand, type: PackedType, wordBytes: number): string {
   const own = operand.type === type;
   const { as, ...four } = FOUR[isInteger(type) ? 'bytes' : (type as 'f32' | 'f16')];
-  const fours = Array.from({ length: wordBytes / (4 * BYTES[type]) }, (_, i) =>
-    i === 0 ? 'four(copy, row, col)' : `four(copy, row, col + ${4 * i})`,
+  const fours = Array.from(
+    { length: wordBytes / (4 * BYTES[type]) },
+    (_, i) => `four${letter}(copy, row, ${plus(4 * i, 'col')})`,
   );
-  return /* wgsl */ `${own ? '' : values(operand)}fn four(copy: u32, row: u32, col: u32) -> ${as} {
-  let x = ${own ? 'bits' : 'values'}(copy, row, col);
+  return /* wgsl */ `${own ? '' : values(letter, operand)}fn four${letter}(copy: u32, row: u32, col: u32) -> ${as} {
+  let x = ${own ? 'bits' : 'values'}${letter}(copy, row, col);
   return ${own ? four.own : four.converted};
 }
 
-fn word(copy: u32, row: u32, col: u32) -> Word { return Word(${fours.join(', ')}); }`;
+fn word${letter}(copy: u32, row: u32, col: u32) -> Word { return Word(${fours.join(', ')}); }`;
 }

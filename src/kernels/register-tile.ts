@@ -105,7 +105,7 @@ export const registerTile: Kernel = {
       prepared: (packs ? packedBytes(problem) : 0) + sliceBytes(problem, slices),
       steps: ceilDiv(k, bk * slices),
       threads: weight * tiles * slices * threadsOfParams(params),
-      dispatches: (packs ? 3 : 1) + (slices > 1 ? 1 : 0),
+      dispatches: (packs ? 2 : 1) + (slices > 1 ? 1 : 0),
     });
   },
   build(problem, _, params): Program {
@@ -259,19 +259,23 @@ function packedOperands(problem: Problem, params: Params): Operands {
   const { m, n, k, batch } = problem;
   const { bm, bn, bk, slices } = params;
   const steps = ceilDiv(ceilDiv(k, slices), bk) * slices;
-  const kind = { order: 'steps', type: 'f32', wordBytes: 16, batch, length: k, steps } as const;
-  const a = pack({ ...kind, name: 'a', operand: problem.a, lines: m, block: [bm, bk] });
-  const b = pack({ ...kind, name: 'b', operand: problem.b, lines: n, block: [bn, bk] });
+  const { passes, operands, ...packed } = pack(
+    { order: 'steps', type: 'f32', wordBytes: 16, batch, length: k, steps },
+    [
+      { name: 'a', operand: problem.a, lines: m, block: [bm, bk] },
+      { name: 'b', operand: problem.b, lines: n, block: [bn, bk] },
+    ],
+  );
   const { params: uniforms, ...framed } = frame(
-    { ...problem, a: a.operand, b: b.operand },
+    { ...problem, ...operands },
     { ...frameOptions(problem, params), access: 'vec4<f32>', buffers: { a: 'packedA', b: 'packedB' } },
   );
   return {
     ...framed,
-    passes: [a.pass, b.pass],
+    passes,
     a: packedPanel(sideOf('A', params)),
     b: packedPanel(sideOf('B', params)),
-    uniforms: { params: uniforms, ...a.uniforms, ...b.uniforms },
-    scratch: { ...a.scratch, ...b.scratch },
+    uniforms: { params: uniforms, ...packed.uniforms },
+    scratch: packed.scratch,
   };
 }

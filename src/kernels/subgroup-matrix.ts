@@ -125,27 +125,26 @@ export const subgroupMatrix: Kernel = {
       steps: ceilDiv(k, tile.bk * params.slices * tile.ways),
       pipelined: tile.stages === 2,
       threads: gridThreads(problem, tile) * params.slices,
-      dispatches: 1 + packs.length + (params.slices > 1 ? 1 : 0),
+      dispatches: 1 + Math.min(packs.length, 1) + (params.slices > 1 ? 1 : 0),
     });
   },
   build(problem, profile, params): Program {
     const tile = tileFor(problem, profile, params);
     const reason = misfit(tile);
     if (reason) throw new GemmError('invalid-argument', `subgroup-matrix: ${reason}`);
-    const packed = Object.fromEntries(packedOf(tile).map(name => [name, packOf(name, problem, tile)]));
-    const packs = Object.values(packed);
+    const { passes, operands, ...packed } = packFor(problem, tile);
     const {
       wgsl,
       bindings,
       params: uniforms,
     } = frame(
-      { ...problem, a: packed.a?.operand ?? problem.a, b: packed.b?.operand ?? problem.b },
+      { ...problem, ...operands },
       {
         access: wordType(tile),
         enable: matrixEnable(tile),
         step: tile.bk * tile.together * tile.ways,
-        buffers: { a: packed.a ? 'packedA' : 'a', b: packed.b ? 'packedB' : 'b' },
-        writable: params.still === 1 && packs.length === 2,
+        buffers: { a: operands.a ? 'packedA' : 'a', b: operands.b ? 'packedB' : 'b' },
+        writable: params.still === 1 && Boolean(operands.a && operands.b),
         slices: params.slices,
         vectorC: tile.width,
         store: params.slices > 1 ? 'partial' : 'finished',
@@ -153,7 +152,7 @@ export const subgroupMatrix: Kernel = {
     );
     return {
       passes: [
-        ...packs.map(({ pass }) => pass),
+        ...passes,
         {
           label: 'subgroup-matrix',
           wgsl: wgsl + tileOf(tile.bm, tile.bn) + matrixMain(tile),
@@ -164,11 +163,11 @@ export const subgroupMatrix: Kernel = {
         },
         ...(params.slices > 1 ? [reducePass(problem, params.slices)] : []),
       ],
-      uniforms: Object.assign({ params: uniforms }, ...packs.map(({ uniforms }) => uniforms)),
-      scratch: Object.assign(
-        params.slices > 1 ? { partial: partialBytes(problem, params.slices) } : {},
-        ...packs.map(({ scratch }) => scratch),
-      ),
+      uniforms: { params: uniforms, ...packed.uniforms },
+      scratch: {
+        ...(params.slices > 1 ? { partial: partialBytes(problem, params.slices) } : {}),
+        ...packed.scratch,
+      },
     };
   },
 };
@@ -281,11 +280,17 @@ export function tileFor(problem: Problem, profile: Profile, params: Params): Mat
 /** Which operands are packed. */
 const packedOf = (tile: MatrixTile) => (['a', 'b'] as const).filter(name => tile[name].kind === 'blocked');
 
-function packOf(name: 'a' | 'b', problem: Problem, tile: MatrixTile): Packed {
-  const { m, n, k, batch } = problem;
-  return pack({
-    ...{ name, operand: problem[name], batch, length: k, order: 'lines', wordBytes: wordBytes(tile) },
-    ...{ type: tile.config.componentType as PackedType, steps: stepsOfK(tile) },
-    ...(name === 'a' ? { lines: m, block: [tile.bm, tile.bk] } : { lines: n, block: [tile.bn, tile.bk] }),
-  });
+function packFor({ m, n, k, batch, a, b }: Problem, tile: MatrixTile): Packed {
+  const { bm, bn, bk } = tile;
+  const sides = {
+    a: { name: 'a', operand: a, lines: m, block: [bm, bk] },
+    b: { name: 'b', operand: b, lines: n, block: [bn, bk] },
+  } as const;
+  return pack(
+    {
+      ...{ length: k, batch, order: 'lines', wordBytes: wordBytes(tile) },
+      ...{ type: tile.config.componentType as PackedType, steps: stepsOfK(tile) },
+    },
+    packedOf(tile).map(name => sides[name]),
+  );
 }

@@ -18,6 +18,8 @@ const HEIGHT = 32;
 const WORDS = 64;
 
 export interface StagedOptions {
+  /** At the end of the names of what is declared for this operand. */
+  readonly letter: 'A' | 'B';
   readonly operand: Operand;
   /** Elements in a stored row. */
   readonly rowLength: number;
@@ -27,62 +29,78 @@ export interface StagedOptions {
 
 export interface Staged {
   /**
-   * WGSL, for a uniform `source` with `rows`, `cols`, `ld`, `offset` and `stride`: the operand at binding 1,
-   * `stage(copy, row, col, thread)` for the piece that begins at (row, col), and, after a barrier, `bits(copy, row, col)`:
-   * the bits of four of its elements from (row, col) on, each in a u32 of its own; 0 for those outside of the operand.
+   * WGSL, for a uniform `sourceA` with `rows`, `cols`, `ld`, `offset` and `stride`, an array `storedA` of words of the type that
+   * `word` is, and `declarePieces`: `stageA(copy, row, col, thread)` for the piece that begins at (row, col), and, after a barrier,
+   * `bitsA(copy, row, col)`: the bits of four of its elements from (row, col) on, each in a u32 of its own; 0 for those outside
+   * of the operand. With B in place of A where that is the letter.
    */
   readonly wgsl: string;
+  /** The WGSL type of what is loaded at once. */
+  readonly word: string;
+  /** Whether elements lie across two words. */
+  readonly funnels: boolean;
   /** Elements of a piece. */
   readonly rows: number;
   readonly cols: number;
-  /** Bytes of workgroup memory. */
-  readonly bytes: number;
 }
 
+/** Bytes of workgroup memory that a piece takes. */
+export const PIECE_BYTES = HEIGHT * (WORDS + 1) * 4;
+
+/** WGSL: what the pieces of all operands have in common. */
+export const declarePieces = (
+  pieces: readonly Staged[],
+): string => /* wgsl */ `// One word more than there are: a row may begin within a word, and a column lies in different banks.
+var<workgroup> piece: array<array<u32, ${WORDS + 1}>, ${HEIGHT}>;
+${pieces.some(({ funnels }) => funnels) ? `\n${FUNNEL}\n` : ''}`;
+
+const FUNNEL = /* wgsl */ `// 32 bits of two neighbouring words, from bit \`first\` of the lower one on. A shift by 32 would be one by 0.
+fn funnel(low: u32, high: u32, first: u32) -> u32 { return (low >> first) | ((high << 1) << (31 - first)); }`;
+
 interface Reading {
+  readonly letter: 'A' | 'B';
   readonly turned: boolean;
   /** Whether rows may begin within a word. */
   readonly shifted: boolean;
 }
 
-export function staged({ operand, rowLength, turned }: StagedOptions): Staged {
+export function staged({ letter, operand, rowLength, turned }: StagedOptions): Staged {
   const perWord = 4 / BYTES[operand.type];
   const whole = (words: number) => vectorizes(operand, rowLength, words * perWord);
   // Words that are loaded at once.
   const width = whole(4) ? 4 : whole(2) ? 2 : 1;
-  const reading = { turned, shifted: !whole(1) };
+  const reading = { letter, turned, shifted: !whole(1) };
   const length = WORDS * perWord;
   const [rows, cols] = turned ? [length, HEIGHT] : [HEIGHT, length];
+  const source = `source${letter}`;
   return {
-    wgsl: /* wgsl */ `const ROWS = ${rows}u;
-const COLS = ${cols}u;
-const PER_LOAD = ${perWord * width}u;       // elements
-
-@group(0) @binding(1) var<storage, read> stored: array<${width === 1 ? 'u32' : `vec${width}<u32>`}>;
-
-// One word more than there are: a row may begin within a word, and a column lies in different banks.
-var<workgroup> piece: array<array<u32, ${WORDS + 1}>, ${HEIGHT}>;
+    wgsl: /* wgsl */ `const ROWS_${letter} = ${rows}u;
+const COLS_${letter} = ${cols}u;
+const PER_LOAD_${letter} = ${perWord * width}u;     // elements
 
 // The element that a stored row begins with.
-fn rowStart(copy: u32, row: u32) -> u32 { return source.offset + copy * source.stride + row * source.ld; }
+fn rowStart${letter}(copy: u32, row: u32) -> u32 { return ${source}.offset + copy * ${source}.stride + row * ${source}.ld; }
 
 // Where what holds an element lies; behind the end of a row or the last row, the last one's: nothing else is touched.
-fn loadOf(copy: u32, storedRow: u32, storedCol: u32) -> u32 {
-  let row = min(storedRow, source.${turned ? 'cols' : 'rows'} - 1);
-  let col = min(storedCol, source.${turned ? 'rows' : 'cols'} - 1);
-  return (rowStart(copy, row) + col) / PER_LOAD;
+fn loadOf${letter}(copy: u32, storedRow: u32, storedCol: u32) -> u32 {
+  let row = min(storedRow, ${source}.${turned ? 'cols' : 'rows'} - 1);
+  let col = min(storedCol, ${source}.${turned ? 'rows' : 'cols'} - 1);
+  return (rowStart${letter}(copy, row) + col) / PER_LOAD_${letter};
 }
 
 ${stage(width, length, reading)}
 
 ${bits(perWord, reading)}
 `,
-    ...{ rows, cols, bytes: HEIGHT * (WORDS + 1) * 4 },
+    word: width === 1 ? 'u32' : `vec${width}<u32>`,
+    funnels: reading.shifted && !turned,
+    rows,
+    cols,
   };
 }
 
 /** WGSL: `stage`. All loads are under way before the first of them is waited for. */
-function stage(width: 1 | 2 | 4, length: number, { shifted, turned }: Reading): string {
+function stage(width: 1 | 2 | 4, length: number, { letter, shifted, turned }: Reading): string {
   const perRow = WORDS / width;
   const apart = THREADS / perRow;
   const loads = Array.from({ length: HEIGHT / apart }, (_, i) => ({
@@ -98,41 +116,42 @@ function stage(width: 1 | 2 | 4, length: number, { shifted, turned }: Reading): 
   const body = [
     `let y = thread / ${perRow};`,
     `let x = thread % ${perRow}${width === 1 ? '' : ` * ${width}`};`,
-    `let first = ${col} + thread % ${perRow} * PER_LOAD;`,
+    `let first = ${col} + thread % ${perRow} * PER_LOAD_${letter};`,
     ...(shifted
       ? [
           `var last = 0u;`,
-          `if (${aRowEach}) { last = stored[loadOf(copy, ${row} + thread, ${col} + ${length})]; }`,
+          `if (${aRowEach}) { last = stored${letter}[loadOf${letter}(copy, ${row} + thread, ${col} + ${length})]; }`,
         ]
       : []),
-    ...loads.map(({ name, y }) => `let ${name} = stored[loadOf(copy, ${row} + ${y}, first)];`),
+    ...loads.map(
+      ({ name, y }) => `let ${name} = stored${letter}[loadOf${letter}(copy, ${row} + ${y}, first)];`,
+    ),
     ...loads.flatMap(({ name, y }) => words.map(({ x, of }) => `piece[${y}][${x}] = ${name}${of};`)),
     ...(shifted ? [`if (${aRowEach}) { piece[thread][${WORDS}] = last; }`] : []),
   ];
-  return /* wgsl */ `fn stage(copy: u32, row: u32, col: u32, thread: u32) {
+  return /* wgsl */ `fn stage${letter}(copy: u32, row: u32, col: u32, thread: u32) {
   ${lines(body, 2)}
 }`;
 }
 
 /** WGSL: `bits`. */
-function bits(perWord: number, { shifted, turned }: Reading): string {
-  const four = turned ? across(perWord, shifted) : along(perWord, shifted);
-  return /* wgsl */ `${shifted && !turned ? `${FUNNEL}\n\n` : ''}fn bits(copy: u32, row: u32, col: u32) -> vec4<u32> {
-  let y = row % ROWS;
-  let x = col % COLS;
+function bits(perWord: number, reading: Reading): string {
+  const { letter, turned } = reading;
+  const four = turned ? across(perWord, reading) : along(perWord, reading);
+  return /* wgsl */ `fn bits${letter}(copy: u32, row: u32, col: u32) -> vec4<u32> {
+  let y = row % ROWS_${letter};
+  let x = col % COLS_${letter};
   ${lines(four, 2)}
-  return select(vec4<u32>(), four, (vec4(row) < vec4(source.rows)) & (col + vec4(0u, 1u, 2u, 3u) < vec4(source.cols)));
+  let inside = (vec4(row) < vec4(source${letter}.rows)) & (col + vec4(0u, 1u, 2u, 3u) < vec4(source${letter}.cols));
+  return select(vec4<u32>(), four, inside);
 }`;
 }
 
-const FUNNEL = /* wgsl */ `// 32 bits of two neighbouring words, from bit \`first\` of the lower one on. A shift by 32 would be one by 0.
-fn funnel(low: u32, high: u32, first: u32) -> u32 { return (low >> first) | ((high << 1) << (31 - first)); }`;
-
 /** WGSL: four elements that lie side by side in a stored row. */
-function along(perWord: number, shifted: boolean): string[] {
+function along(perWord: number, { letter, shifted }: Reading): string[] {
   if (perWord === 1)
     return ['let four = vec4(piece[y][x], piece[y][x + 1], piece[y][x + 2], piece[y][x + 3]);'];
-  const start = shifted ? [`let first = rowStart(copy, row) % ${perWord} * ${32 / perWord};`] : [];
+  const start = shifted ? [`let first = rowStart${letter}(copy, row) % ${perWord} * ${32 / perWord};`] : [];
   const word = (i: number) => `piece[y][x / ${perWord}${i ? ` + ${i}` : ''}]`;
   const whole = (i: number) => (shifted ? `funnel(${word(i)}, ${word(i + 1)}, first)` : word(i));
   if (perWord === 4) {
@@ -147,7 +166,7 @@ function along(perWord: number, shifted: boolean): string[] {
 }
 
 /** WGSL: one element of each of four stored rows. */
-function across(perWord: number, shifted: boolean): string[] {
+function across(perWord: number, { letter, shifted }: Reading): string[] {
   const rows = [0, 1, 2, 3].map(i => (i ? ` + ${i}` : ''));
   if (perWord === 1) return [`let four = vec4(${rows.map(i => `piece[x${i}][y]`).join(', ')});`];
   const mask = perWord === 4 ? '0xffu' : '0xffffu';
@@ -158,7 +177,7 @@ function across(perWord: number, shifted: boolean): string[] {
     ];
   }
   return [
-    `let at = y + vec4(${rows.map(i => `rowStart(copy, col${i})`).join(', ')}) % ${perWord};`,
+    `let at = y + vec4(${rows.map(i => `rowStart${letter}(copy, col${i})`).join(', ')}) % ${perWord};`,
     `let words = vec4(${rows.map((i, j) => `piece[x${i}][at[${j}] / ${perWord}]`).join(', ')});`,
     `let four = (words >> (at % ${perWord} * ${32 / perWord})) & vec4(${mask});`,
   ];

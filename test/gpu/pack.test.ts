@@ -127,12 +127,12 @@ describe.each(HERE)('$from packed as $to in $order', ({ from: type, to, order })
         const block = [32, 16] as const;
         // One step more than there is K.
         const steps = Math.ceil(it.length / block[1]) + 1;
-        const { pass, uniforms, scratch } = pack({
-          ...{ name: it.name, operand: source.operand, lines: it.lines, length: it.length, batch: BATCH },
-          ...{ order, type: to, wordBytes: 16, block, steps },
-        });
+        const { passes, uniforms, scratch } = pack(
+          { order, type: to, wordBytes: 16, length: it.length, batch: BATCH, steps },
+          [{ name: it.name, operand: source.operand, lines: it.lines, block }],
+        );
         const name = `packed${it.name.toUpperCase()}`;
-        const bytes = await written({ passes: [pass], uniforms, scratch }, it, source, name);
+        const bytes = await written({ passes, uniforms, scratch }, it, source, name);
         const found = numbersOf(bytes, to);
         const tiles = Math.ceil(it.lines / block[0]);
         const due = found.map((_, index) => {
