@@ -84,49 +84,45 @@ const LINES: readonly (readonly [ends: number, between: number])[] = [
 ];
 
 describe.runIf(driver === 'lavapipe-26')('scales that do not serve are found out', () => {
-  test.each([1, 2])('some elements are too large, in %i slices', async slices => {
-    const [m, n, k] = [24, 32, 96];
-    const edit = ({ a, b }: HostOperands) => {
-      const putA = (row: number, at: number, value: number) => {
-        a[row * k + at] = value;
-      };
-      const putB = (at: number, col: number, value: number) => {
-        b[at * n + col] = value;
-      };
-      for (const row of [2, 3, 23]) putA(row, 27, 5000 * row);
-      for (const col of [1, 7, 30]) putB(27, col, -3e5 * col);
-      for (const at of [20, 21, 30, 70]) putA(5, at, 1e6 + at);
-      putB(68, 9, Number.POSITIVE_INFINITY);
-      putB(23, 10, Number.NaN);
-      putA(7, 68, Number.NEGATIVE_INFINITY);
-    };
-    await run({ m, n, k }, { ...TILE, prefetch: 2, slices }, edit);
-  });
-
-  const k = 96;
-  /** Of every step of K some elements, so that the last of them are not alone in telling. */
-  const between = (at: number, slices: number) => {
-    const inSlice = at % (k / slices);
-    return inSlice >= 16 && inSlice < k / slices - 16;
-  };
-  test.each([
+  const [m, n, k] = [24, 32, 96];
+  const layouts = [
     { slices: 1, transA: false, transB: false },
     { slices: 2, transA: true, transB: true },
-  ])('lines of many kinds, %o', async ({ slices, transA, transB }) => {
-    const [m, n] = [24, 32];
-    const edit = ({ a, b }: HostOperands) => {
-      for (const [line, [ends, inside]] of LINES.entries()) {
+  ];
+  type Layout = (typeof layouts)[number];
+  const runWith = ({ slices, ...layout }: Layout, edit: (host: HostOperands) => void) =>
+    run({ m, n, k, ...layout }, { ...TILE, prefetch: 2, slices }, edit);
+  const inA = ({ transA }: Layout, row: number, at: number) => (transA ? at * m + row : row * k + at);
+  const inB = ({ transB }: Layout, at: number, col: number) => (transB ? col * k + at : at * n + col);
+
+  test.each(layouts)('some elements are too large, %o', async layout => {
+    await runWith(layout, ({ a, b }) => {
+      for (const row of [2, 3, 23]) a[inA(layout, row, 27)] = 5000 * row;
+      for (const col of [1, 7, 30]) b[inB(layout, 27, col)] = -3e5 * col;
+      for (const at of [20, 21, 30, 70]) a[inA(layout, 5, at)] = 1e6 + at;
+      b[inB(layout, 68, 9)] = Number.POSITIVE_INFINITY;
+      b[inB(layout, 23, 10)] = Number.NaN;
+      a[inA(layout, 7, 68)] = Number.NEGATIVE_INFINITY;
+    });
+  });
+
+  test.each(layouts)('lines of many kinds, %o', async layout => {
+    const { slices } = layout;
+    const isBetween = (at: number) => {
+      const inSlice = at % (k / slices);
+      return inSlice >= 16 && inSlice < k / slices - 16;
+    };
+    await runWith(layout, ({ a, b }) => {
+      for (const [line, [ends, between]] of LINES.entries()) {
         for (let at = 0; at < k; at++) {
           // Neither all alike, nor all of one sign.
           const factor = ((at * 7 + line * 3) % 11) / 8 - 0.5;
-          const value = (between(at, slices) ? inside : ends) * factor;
-          a[transA ? at * m + line : line * k + at] = value;
+          const value = (isBetween(at) ? between : ends) * factor;
+          a[inA(layout, line, at)] = value;
           // Columns stand in another order, so that a line meets others than its like.
-          const col = (line * 5 + 3) % n;
-          b[transB ? col * k + at : at * n + col] = value;
+          b[inB(layout, at, (line * 5 + 3) % n)] = value;
         }
       }
-    };
-    await run({ m, n, k, transA, transB }, { ...TILE, prefetch: 2, slices }, edit);
+    });
   });
 });
