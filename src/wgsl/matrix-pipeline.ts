@@ -87,14 +87,14 @@ export function matrixPipeline(tile: MatrixTile): string {
         );
   const declareWords = (set: number) => ofSteps.map(({ name }) => `var ${name}_${set}: Word;`).join('\n');
   /** And from there into a buffer. */
-  const put = (set: number | string, buffer: number, step: string) => {
+  const put = (set: number | string, buffer: number) => {
     const lines = ofSteps
       .flatMap(({ side, part, place, name, to }) => {
         const into = (value: string) => `memory${buffer}${to} = ${value};`;
         const split = splits[side];
         if (!split) return [into(`${name}_${set}`)];
         const word = `word${side}${place}`;
-        return part === 0 ? [split.split(place, set, at(step)), into(`${word}.high`)] : [into(`${word}.low`)];
+        return part === 0 ? [split.split(place, set), into(`${word}.high`)] : [into(`${word}.low`)];
       })
       .join('\n');
     return split.length > 0 ? `{\n  ${indent(lines, 2)}\n}` : lines;
@@ -146,7 +146,7 @@ export function matrixPipeline(tile: MatrixTile): string {
       ),
       load(next, nextBuffer),
       putLines(i, buffer),
-      put(i % prefetch, buffer, plus(i, 'step')),
+      put(i % prefetch, buffer),
       ...fetchedAt(i, prefetch).map(later => fetch(later % prefetch, `min(step + ${later}, STEPS - 1)`)),
       i === together - 1 ? fetchLines(`min(step + ${together}, STEPS - ${together})`) : '',
       'workgroupBarrier();',
@@ -166,7 +166,7 @@ export function matrixPipeline(tile: MatrixTile): string {
         'workgroupBarrier();',
         ...split.map(({ scales }) => scales),
         'workgroupBarrier();',
-        ...[put('last', 0, 'STEPS - 2'), put('end', 1, 'STEPS - 1')],
+        ...[put('last', 0), put('end', 1)],
       ]
     : [
         ...split.map(({ scales }) => scales),
@@ -176,16 +176,16 @@ export function matrixPipeline(tile: MatrixTile): string {
           ? [
               fetch(1, 'STEPS - 1', 'var '),
               putLines(together - 2, 0),
-              put(0, 0, 'STEPS - 2'),
+              put(0, 0),
               putLines(together - 1, 1),
-              put(1, 1, 'STEPS - 1'),
+              put(1, 1),
             ]
           : [
               putLines(together - 2, 0),
-              put(0, 0, 'STEPS - 2'),
+              put(0, 0),
               fetch(0, 'STEPS - 1'),
               putLines(together - 1, 1),
-              put(0, 1, 'STEPS - 1'),
+              put(0, 1),
             ]),
         fetchLines('0'),
         ...nextSets.map(set => fetch(set, `${set}`)),
@@ -250,7 +250,16 @@ ${paragraph(declareSplit(tile))}${paragraph(stagger ? staggered(stagger) : '')}$
   // The results, through both buffers in turn.
   let firstRow = tile.row + subgroup / ${colsOfSubgroups}${times(sm)};
   let firstCol = tile.col + subgroup % ${colsOfSubgroups}${times(sn)};
-  ${indent(results.finish, 2)}
+  ${paragraph(
+    indent(
+      split
+        .map(({ check }) => check)
+        .filter(Boolean)
+        .join('\n'),
+      2,
+    ),
+    2,
+  )}${indent(results.finish, 2)}
 }
 `;
 }

@@ -5,7 +5,8 @@
  *
  * The steps that are fetched first, from either end of its part of K, tell the scale: it brings the largest element of a line in
  * them to [2^7, 2^8). Elements of 2^-2 and more keep all but the last bits of an f32, and up to 2^15 they fit. Those that do not,
- * infinity and NaN among them, are left out and noted, and the kernel's store adds what they contribute, as in a plain sum.
+ * infinity and NaN among them, are left out. Threads that have left something out look for it at the end and note where it is, and
+ * the kernel's store adds what it contributes, as a plain sum does.
  *
  * Lines that can't be served so are marked, and their cells computed again, as plain sums of f32: those with infinity or NaN in the
  * first steps; those with elements that do not fit, if the tile has more of them than it can note; and those of nothing but zeros in
@@ -14,6 +15,7 @@
 import type { Place } from './matrix-fetch.ts';
 import { isAcrossK, type MatrixTile, MOST_LARGE, SIDES, type Side, scalesOf } from './matrix-layout.ts';
 import { plus } from './terms.ts';
+import { lines } from './unroll.ts';
 
 /** The number of a line in the tile among those whose scales are found. */
 export const lineFound = (tile: MatrixTile, side: Side, line: string): string =>
@@ -28,8 +30,9 @@ export interface SplitOfSide {
   readonly look: (sets: readonly string[]) => string;
   /** The thread's scales; where they are found, between a barrier behind `look` and one before `split`. */
   readonly scales: string;
-  /** @param step the step of K that the set holds */
-  readonly split: (place: number, set: string | number, step: string) => string;
+  readonly split: (place: number, set: string | number) => string;
+  /** Looks through all steps, `first` to `first + STEPS - 1`, where something was left out or a scale was guessed. */
+  readonly check: string;
 }
 
 /** The same of an operand; undefined where it is not split here. */
@@ -59,9 +62,13 @@ export function splitOfSide(tile: MatrixTile, side: Side, places: readonly Place
         )
         .join('\n'),
       split: (place, set) => `let word${side}${place} = split(Eight(${scaled(place, set)}));`,
+      check: '',
     };
   }
-  const guessed = (place: number) => (across ? `guessed${side}` : `guessed${side}${place}`);
+  const note = places.map(({ at, k }, place) => {
+    const words = [0, 1].map(half => `bitcast<vec4f>(${at(half)}) * scale${ofWord(place)[half].name}`);
+    return `note${across ? 'Across' : 'Along'}(Eight(${words.join(', ')}), ${own[across ? 0 : place].line}, now * BK + ${k});`;
+  });
   return {
     look: sets =>
       own
@@ -81,17 +88,20 @@ export function splitOfSide(tile: MatrixTile, side: Side, places: readonly Place
         ({ name, line }) =>
           `let scale${name} = ${across ? `scalesOfFour(${line})` : `vec4(scaleOfLine(${line}))`};`,
       ),
-      ...(across
-        ? [`let ${guessed(0)} = anyGuessed(${own[0].line});`]
-        : own.map(({ line }, place) => `let ${guessed(place)} = isGuessed(${line});`)),
+      `var strange${side} = ${across ? `anyGuessed(${own[0].line})` : own.map(({ line }) => `isGuessed(${line})`).join(' || ')};`,
     ].join('\n'),
-    split: (place, set, step) => {
+    split: (place, set) => {
       const word = `scaled${side}${place}`;
-      const at = `${own[across ? 0 : place].line}, (${step}) * BK + ${places[place].k}`;
       return `var ${word} = Eight(${scaled(place, set)});
-if (isLarge(${word}) || ${guessed(place)}) { ${word} = ${across ? 'lookAcross' : 'lookAlong'}(${word}, ${at}); }
+if (isLarge(${word})) { ${word} = withoutLarge(${word}); strange${side} = true; }
 let word${side}${place} = split(${word});`;
     },
+    check: `// What was left out of ${side} is looked for.
+if (strange${side}) {
+  for (now = first; now < first + STEPS; now++) {
+    ${lines(note, 4)}
+  }
+}`,
   };
 }
 
@@ -186,8 +196,15 @@ fn isLarge(word: Eight) -> bool {
   return bitcast<u32>(both.x + both.y + both.z + both.w) >= TOO_LARGE;
 }
 
-// An element, or 0 in place of one that is too large, and is noted.
-fn keep(x: f32, line: u32, k: u32) -> f32 {
+// 0 in place of elements that are too large.
+fn withoutLarge(word: Eight) -> Eight {
+  let fitX = magnitude(bitcast<vec4<u32>>(word.x)) < vec4(TOO_LARGE);
+  let fitY = magnitude(bitcast<vec4<u32>>(word.y)) < vec4(TOO_LARGE);
+  return Eight(select(vec4f(), word.x, fitX), select(vec4f(), word.y, fitY));
+}
+
+// Notes an element if it is too large or, where its line's scale is guessed, that it is there.
+fn note(x: f32, line: u32, k: u32) {
   let most = bitcast<u32>(x) & 0x7fffffff;
   let fits = most < TOO_LARGE;
   let before = atomicLoad(&known[line]);
@@ -198,25 +215,21 @@ fn keep(x: f32, line: u32, k: u32) -> f32 {
     let place = atomicAdd(&larges, 1);
     if (place < ${MOST_LARGE}) { large[place] = vec2(line, k); }
   }
-  return select(0.0, x, fits);
-}
-
-fn keepFour(x: vec4f, line: vec4<u32>, k: vec4<u32>) -> vec4f {
-  return vec4f(
-    keep(x.x, line.x, k.x), keep(x.y, line.y, k.y),
-    keep(x.z, line.z, k.z), keep(x.w, line.w, k.w),
-  );
 }
 
 // Of a line, eight elements along K.
-fn lookAlong(word: Eight, line: u32, k: u32) -> Eight {
-  let four = k + vec4(0u, 1u, 2u, 3u);
-  return Eight(keepFour(word.x, vec4(line), four), keepFour(word.y, vec4(line), four + 4));
+fn noteAlong(word: Eight, line: u32, k: u32) {
+  for (var i = 0u; i < 4; i++) {
+    note(word.x[i], line, k + i);
+    note(word.y[i], line, k + 4 + i);
+  }
 }
 
 // Of eight lines, an element each.
-fn lookAcross(word: Eight, line: u32, k: u32) -> Eight {
-  let four = line + vec4(0u, 1u, 2u, 3u);
-  return Eight(keepFour(word.x, four, vec4(k)), keepFour(word.y, four + 4, vec4(k)));
+fn noteAcross(word: Eight, line: u32, k: u32) {
+  for (var i = 0u; i < 4; i++) {
+    note(word.x[i], line + i, k);
+    note(word.y[i], line + 4 + i, k);
+  }
 }
 `;

@@ -200,8 +200,15 @@ fn isLarge(word: Eight) -> bool {
   return bitcast<u32>(both.x + both.y + both.z + both.w) >= TOO_LARGE;
 }
 
-// An element, or 0 in place of one that is too large, and is noted.
-fn keep(x: f32, line: u32, k: u32) -> f32 {
+// 0 in place of elements that are too large.
+fn withoutLarge(word: Eight) -> Eight {
+  let fitX = magnitude(bitcast<vec4<u32>>(word.x)) < vec4(TOO_LARGE);
+  let fitY = magnitude(bitcast<vec4<u32>>(word.y)) < vec4(TOO_LARGE);
+  return Eight(select(vec4f(), word.x, fitX), select(vec4f(), word.y, fitY));
+}
+
+// Notes an element if it is too large or, where its line's scale is guessed, that it is there.
+fn note(x: f32, line: u32, k: u32) {
   let most = bitcast<u32>(x) & 0x7fffffff;
   let fits = most < TOO_LARGE;
   let before = atomicLoad(&known[line]);
@@ -212,26 +219,22 @@ fn keep(x: f32, line: u32, k: u32) -> f32 {
     let place = atomicAdd(&larges, 1);
     if (place < 64) { large[place] = vec2(line, k); }
   }
-  return select(0.0, x, fits);
-}
-
-fn keepFour(x: vec4f, line: vec4<u32>, k: vec4<u32>) -> vec4f {
-  return vec4f(
-    keep(x.x, line.x, k.x), keep(x.y, line.y, k.y),
-    keep(x.z, line.z, k.z), keep(x.w, line.w, k.w),
-  );
 }
 
 // Of a line, eight elements along K.
-fn lookAlong(word: Eight, line: u32, k: u32) -> Eight {
-  let four = k + vec4(0u, 1u, 2u, 3u);
-  return Eight(keepFour(word.x, vec4(line), four), keepFour(word.y, vec4(line), four + 4));
+fn noteAlong(word: Eight, line: u32, k: u32) {
+  for (var i = 0u; i < 4; i++) {
+    note(word.x[i], line, k + i);
+    note(word.y[i], line, k + 4 + i);
+  }
 }
 
 // Of eight lines, an element each.
-fn lookAcross(word: Eight, line: u32, k: u32) -> Eight {
-  let four = line + vec4(0u, 1u, 2u, 3u);
-  return Eight(keepFour(word.x, four, vec4(k)), keepFour(word.y, four + 4, vec4(k)));
+fn noteAcross(word: Eight, line: u32, k: u32) {
+  for (var i = 0u; i < 4; i++) {
+    note(word.x[i], line + i, k);
+    note(word.y[i], line + 4 + i, k);
+  }
 }
 
 
@@ -320,18 +323,18 @@ fn main(
   lookAtFour(atB * WORD + 4 + 64, mostB1);
   workgroupBarrier();
   let scaleA0 = vec4(scaleOfLine(line));
-  let guessedA0 = isGuessed(line);
+  var strangeA = isGuessed(line);
   let scaleB0 = scalesOfFour(atB * WORD + 64);
   let scaleB1 = scalesOfFour(atB * WORD + 4 + 64);
-  let guessedB = anyGuessed(atB * WORD + 64);
+  var strangeB = anyGuessed(atB * WORD + 64);
   workgroupBarrier();
   {
     var scaledA0 = Eight(bitcast<vec4f>(wordA0_0_last) * scaleA0, bitcast<vec4f>(wordA0_1_last) * scaleA0);
-    if (isLarge(scaledA0) || guessedA0) { scaledA0 = lookAlong(scaledA0, line, (first + STEPS - 2) * BK + atK * WORD); }
+    if (isLarge(scaledA0)) { scaledA0 = withoutLarge(scaledA0); strangeA = true; }
     let wordA0 = split(scaledA0);
     memory0[(line) / 32][(line) % 32 * 3 + atK] = wordA0.high;
     var scaledB0 = Eight(bitcast<vec4f>(wordB0_0_last) * scaleB0, bitcast<vec4f>(wordB0_1_last) * scaleB1);
-    if (isLarge(scaledB0) || guessedB) { scaledB0 = lookAcross(scaledB0, atB * WORD + 64, (first + STEPS - 2) * BK + rowB); }
+    if (isLarge(scaledB0)) { scaledB0 = withoutLarge(scaledB0); strangeB = true; }
     let wordB0 = split(scaledB0);
     memory0[columnB + 4][toB] = wordB0.high;
     memory0[(line) / 32 + 2][(line) % 32 * 3 + atK] = wordA0.low;
@@ -339,11 +342,11 @@ fn main(
   }
   {
     var scaledA0 = Eight(bitcast<vec4f>(wordA0_0_end) * scaleA0, bitcast<vec4f>(wordA0_1_end) * scaleA0);
-    if (isLarge(scaledA0) || guessedA0) { scaledA0 = lookAlong(scaledA0, line, (first + STEPS - 1) * BK + atK * WORD); }
+    if (isLarge(scaledA0)) { scaledA0 = withoutLarge(scaledA0); strangeA = true; }
     let wordA0 = split(scaledA0);
     memory1[(line) / 32][(line) % 32 * 3 + atK] = wordA0.high;
     var scaledB0 = Eight(bitcast<vec4f>(wordB0_0_end) * scaleB0, bitcast<vec4f>(wordB0_1_end) * scaleB1);
-    if (isLarge(scaledB0) || guessedB) { scaledB0 = lookAcross(scaledB0, atB * WORD + 64, (first + STEPS - 1) * BK + rowB); }
+    if (isLarge(scaledB0)) { scaledB0 = withoutLarge(scaledB0); strangeB = true; }
     let wordB0 = split(scaledB0);
     memory1[columnB + 4][toB] = wordB0.high;
     memory1[(line) / 32 + 2][(line) % 32 * 3 + atK] = wordA0.low;
@@ -401,11 +404,11 @@ fn main(
       oddB11 = subgroupMatrixLoad<Right, row_major>(&memory1[sliceB + 6], 2, 5);
       {
         var scaledA0 = Eight(bitcast<vec4f>(wordA0_0_0) * scaleA0, bitcast<vec4f>(wordA0_1_0) * scaleA0);
-        if (isLarge(scaledA0) || guessedA0) { scaledA0 = lookAlong(scaledA0, line, (first + step) * BK + atK * WORD); }
+        if (isLarge(scaledA0)) { scaledA0 = withoutLarge(scaledA0); strangeA = true; }
         let wordA0 = split(scaledA0);
         memory0[(line) / 32][(line) % 32 * 3 + atK] = wordA0.high;
         var scaledB0 = Eight(bitcast<vec4f>(wordB0_0_0) * scaleB0, bitcast<vec4f>(wordB0_1_0) * scaleB1);
-        if (isLarge(scaledB0) || guessedB) { scaledB0 = lookAcross(scaledB0, atB * WORD + 64, (first + step) * BK + rowB); }
+        if (isLarge(scaledB0)) { scaledB0 = withoutLarge(scaledB0); strangeB = true; }
         let wordB0 = split(scaledB0);
         memory0[columnB + 4][toB] = wordB0.high;
         memory0[(line) / 32 + 2][(line) % 32 * 3 + atK] = wordA0.low;
@@ -440,11 +443,11 @@ fn main(
       evenB11 = subgroupMatrixLoad<Right, row_major>(&memory0[sliceB + 6], 2, 5);
       {
         var scaledA0 = Eight(bitcast<vec4f>(wordA0_0_1) * scaleA0, bitcast<vec4f>(wordA0_1_1) * scaleA0);
-        if (isLarge(scaledA0) || guessedA0) { scaledA0 = lookAlong(scaledA0, line, (first + step + 1) * BK + atK * WORD); }
+        if (isLarge(scaledA0)) { scaledA0 = withoutLarge(scaledA0); strangeA = true; }
         let wordA0 = split(scaledA0);
         memory1[(line) / 32][(line) % 32 * 3 + atK] = wordA0.high;
         var scaledB0 = Eight(bitcast<vec4f>(wordB0_0_1) * scaleB0, bitcast<vec4f>(wordB0_1_1) * scaleB1);
-        if (isLarge(scaledB0) || guessedB) { scaledB0 = lookAcross(scaledB0, atB * WORD + 64, (first + step + 1) * BK + rowB); }
+        if (isLarge(scaledB0)) { scaledB0 = withoutLarge(scaledB0); strangeB = true; }
         let wordB0 = split(scaledB0);
         memory1[columnB + 4][toB] = wordB0.high;
         memory1[(line) / 32 + 2][(line) % 32 * 3 + atK] = wordA0.low;
@@ -483,6 +486,18 @@ fn main(
   // The results, through both buffers in turn.
   let firstRow = tile.row + subgroup / 2 * 32;
   let firstCol = tile.col + subgroup % 2 * 32;
+  // What was left out of A is looked for.
+  if (strangeA) {
+    for (now = first; now < first + STEPS; now++) {
+      noteAlong(Eight(bitcast<vec4f>(select(Word(), a[fromA + now * 4], now * 2 + atK < params.k / 8)) * scaleA0, bitcast<vec4f>(select(Word(), a[fromA + 1 + now * 4], now * 2 + atK < params.k / 8)) * scaleA0), line, now * BK + atK * WORD);
+    }
+  }
+  // What was left out of B is looked for.
+  if (strangeB) {
+    for (now = first; now < first + STEPS; now++) {
+      noteAcross(Eight(bitcast<vec4f>(select(Word(), b[fromB + now * 2048], now * BK + rowB < params.k)) * scaleB0, bitcast<vec4f>(select(Word(), b[fromB + 1 + now * 2048], now * BK + rowB < params.k)) * scaleB1), atB * WORD + 64, now * BK + rowB);
+    }
+  }
   memory0[slot][quad] = bitcast<vec4<u32>>(total0_0);
   memory0[slot][quad + 48] = bitcast<vec4<u32>>(total0_1);
   memory0[slot + 1][quad] = bitcast<vec4<u32>>(total1_0);
