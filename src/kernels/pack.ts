@@ -121,6 +121,14 @@ function passOf(options: PackOptions, sides: readonly Side[]): Pass {
 const wgsl = (options: PackOptions, sides: readonly Side[]) => {
   const { type, wordBytes } = options;
   const [first, second] = sides.map(({ letter }) => letter);
+  const all = sides.map(({ letter }) => `source${letter}.groups`).join(' + ');
+  /** Calls a function of the operand that the workgroup packs a piece of. */
+  const call = (name: string) => {
+    const ofFirst = `${name}${first}(index, thread);`;
+    return second
+      ? `if (index < source${first}.groups) { ${ofFirst} } else { ${name}${second}(index - source${first}.groups, thread); }`
+      : ofFirst;
+  };
   return /* wgsl */ `const PER_WORD = ${wordBytes / BYTES[type]}u;       // elements in a word
 
 alias Word = ${wordBytes === 16 ? 'vec4<u32>' : 'vec2<u32>'};
@@ -133,6 +141,8 @@ struct Source {
   groups: u32,
 }
 
+struct Piece { copy: u32, row: u32, col: u32 }
+
 ${declarePieces(sides.map(({ pieces }) => pieces))}
 ${sides.map((side, i) => wgslOf(options, side, 3 * i)).join('\n')}
 @compute @workgroup_size(${THREADS})
@@ -142,15 +152,10 @@ fn main(
   @builtin(local_invocation_index) thread: u32,
 ) {
   let index = group.y * groups.x + group.x;
-  if (index < source${first}.groups) {
-    pack${first}(index, thread);
-  }${
-    second
-      ? ` else if (index - source${first}.groups < source${second}.groups) {
-    pack${second}(index - source${first}.groups, thread);
-  }`
-      : ''
-  }
+  if (index >= ${all}) { return; }
+  ${call('read')}
+  workgroupBarrier();
+  ${call('write')}
 }
 `;
 };
@@ -171,32 +176,36 @@ const BLOCK_COLS_${letter} = ${blockCols}u;
 @group(0) @binding(${binding + 2}) var<storage, read_write> packed${letter}: array<Word>;
 
 ${pieces.wgsl}
+// Where a piece begins.
+fn pieceOf${letter}(index: u32) -> Piece {
+  let across = (${source}.packedCols + ${cols} - 1) / ${cols};
+  let down = (${source}.packedRows + ${rows} - 1) / ${rows};
+  return Piece(index / (across * down), index / across % down * ${rows}, index % across * ${cols});
+}
+
+fn read${letter}(index: u32, thread: u32) {
+  let first = pieceOf${letter}(index);
+  stage${letter}(first.copy, first.row, first.col, thread);
+}
+
 // Where the word at (row, col) goes: its tile, its step of K, and its place in their block.
 fn place${letter}(copy: u32, row: u32, col: u32) -> u32 {
 ${order === 'lines' ? placeInLines(letter) : placeInSteps(letter)}
 }
 
-fn pack${letter}(index: u32, thread: u32) {
-  let across = (${source}.packedCols + ${cols} - 1) / ${cols};
-  let down = (${source}.packedRows + ${rows} - 1) / ${rows};
-  let copy = index / (across * down);
-  let firstRow = index / across % down * ${rows};
-  let firstCol = index % across * ${cols};
+${word(letter, operand, type, wordBytes)}
 
-  stage${letter}(copy, firstRow, firstCol, thread);
-  workgroupBarrier();
-
+fn write${letter}(index: u32, thread: u32) {
+  let first = pieceOf${letter}(index);
   const WORDS = ${cols} / PER_WORD;
   for (var w = thread; w < ${rows} * WORDS; w += ${THREADS}) {
-    let row = firstRow + ${order === 'lines' ? `w % ${rows}` : 'w / WORDS'};
-    let col = firstCol + ${order === 'lines' ? `w / ${rows}` : 'w % WORDS'} * PER_WORD;
+    let row = first.row + ${order === 'lines' ? `w % ${rows}` : 'w / WORDS'};
+    let col = first.col + ${order === 'lines' ? `w / ${rows}` : 'w % WORDS'} * PER_WORD;
     if (row < ${source}.packedRows && col < ${source}.packedCols) {
-      packed${letter}[place${letter}(copy, row, col)] = word${letter}(copy, row, col);
+      packed${letter}[place${letter}(first.copy, row, col)] = word${letter}(first.copy, row, col);
     }
   }
 }
-
-${word(letter, operand, type, wordBytes)}
 `;
 };
 
