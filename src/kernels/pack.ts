@@ -110,7 +110,9 @@ function passOf(options: PackOptions, sides: readonly Side[]): Pass {
     label: `pack ${sides.map(({ letter }) => letter).join(' and ')}`,
     wgsl: wgsl(options, sides),
     bindings: sides.flatMap(({ name, letter }) => [
-      ...[uniform(`source${letter}`), reads(name), writes(`packed${letter}`)],
+      uniform(`source${letter}`),
+      reads(name),
+      writes(`packed${letter}`),
     ]),
     workgroups: foldGrid(sides.reduce((sum, { groups }) => sum + groups, 0)),
     threads: THREADS,

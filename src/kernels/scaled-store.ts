@@ -65,7 +65,7 @@ ${ofPasses.map(({ side }, i) => `@group(0) @binding(${binding + count + 1 + i}) 
 ${SCALE_OF}
 
 `;
-      return `\n${declared}${storeScaled(sides, width, tile.slices > 1 && count < 2)}`;
+      return `\n${declared}${storeScaled(sides, width, tile.slices)}`;
     },
   };
 }
@@ -99,9 +99,10 @@ function sideOfStore(problem: Problem, tile: MatrixTile, side: Side) {
  * WGSL. Sizes are read and not written out, so that products of many sizes share a pipeline. Of slices, each knows its own scales
  * where it has found them, and takes them off its own sums.
  */
-function storeScaled(sides: readonly SideOfStore[], width: WidthC, sliced: boolean): string {
+function storeScaled(sides: readonly SideOfStore[], width: WidthC, slices: number): string {
   const [a, b] = sides;
   const finds = a.found || b.found;
+  const sliced = finds && slices > 1;
   const [sliceIs, slice] = sliced ? [', slice: u32', ', slice'] : ['', ''];
   return /* wgsl */ `alias Cells = ${cells('f32', width)};
 

@@ -12,6 +12,7 @@
 import { copiesOf, type Operand } from '../problem.ts';
 import { ceilDiv, foldGrid, type Pass, reads, uniform, writes } from '../program.ts';
 import { rowLength } from '../wgsl/frame.ts';
+import { scaleFor } from '../wgsl/matrix-split.ts';
 import { cells, type WidthC } from '../wgsl/store.ts';
 import { over } from '../wgsl/terms.ts';
 import { unroll } from '../wgsl/unroll.ts';
@@ -136,8 +137,4 @@ fn largestOf(place: u32, share: u32, own: ${found}) -> ${found} {
   return largest[place];
 }
 
-fn scaleFor(most: u32) -> f32 {
-  // 2^(14 - e) for a largest element of 2^e and more; not so large that its inverse were a subnormal number.
-  let scale = bitcast<f32>(min(268 - (most >> 23), 253u) << 23);
-  return select(select(scale, 1.0, most == 0), 0.0, most >= 0x7f800000u);
-}`;
+${scaleFor(14)}`;

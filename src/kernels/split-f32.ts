@@ -18,11 +18,11 @@ import { ceilDiv, foldGrid, type Program, reads, roundUp, uniform } from '../pro
 import { SUBGROUP_MATRIX_FEATURE } from '../wgsl/experimental.ts';
 import { frame, tileOf, tilesOf } from '../wgsl/frame.ts';
 import {
+  findsScales,
   gridThreads,
   type MatrixTile,
   misfit,
   SIDES,
-  type Side,
   type Source,
   scalesOf,
   stepsOfK,
@@ -90,8 +90,7 @@ export const splitF32: Kernel = {
         bk: tile.stages === 2 ? configOf(profile).K : tile.bk,
         slices: 1,
       }))
-      .filter(params => splitsHere(params, tileFor(problem, profile, params)))
-      .filter(params => misfit(tileFor(problem, profile, params)) === null)
+      .filter(params => fits(params, tileFor(problem, profile, params)))
       .flatMap(params => {
         const threads = gridThreads(problem, tileFor(problem, profile, params));
         return slicesFor(problem, threads).map(slices => ({ ...params, slices }));
@@ -110,8 +109,7 @@ export const splitF32: Kernel = {
       .flatMap((tile): Params[] =>
         tile.stages === 2 && tile.pack === BOTH && !tile.still ? [tile, { ...tile, pack: NEITHER }] : [tile],
       )
-      .filter(params => splitsHere(params, tileFor(problem, profile, params)))
-      .filter(params => misfit(tileFor(problem, profile, params)) === null);
+      .filter(params => fits(params, tileFor(problem, profile, params)));
   },
   arithmetic: () => 'f32',
   estimate(problem, profile, params) {
@@ -119,13 +117,10 @@ export const splitF32: Kernel = {
     const { m, n, k, batch } = problem;
     const { slices } = params;
     const tiles = tilesOf(problem, tile.bm, tile.bn);
-    // Operands whose scales are looked for by a pass, and those that are split by it.
-    const [scaled, packed] = [
-      SIDES.filter(side => scalesOf(tile, side) !== 'found'),
-      SIDES.filter(side => !scalesOf(tile, side)),
+    const prepared = [
+      preparing({ name: 'a', operand: problem.a }, m * k, scalesOf(tile, 'A')),
+      preparing({ name: 'b', operand: problem.b }, k * n, scalesOf(tile, 'B')),
     ];
-    const elements = (sides: readonly Side[]) =>
-      sides.reduce((sum, side) => sum + (side === 'A' ? m * k : k * n), 0);
     return estimateMs({
       operations: 3 * 2 * tiles * tile.bm * tile.bn * (k + START_AND_END * slices),
       unit: 'matrix',
@@ -139,21 +134,11 @@ export const splitF32: Kernel = {
             pack === params.pack,
         )?.efficiency ?? 0.3,
       bytes: 0.5 * tiles * (tile.bm + tile.bn) * k * BYTES.f32,
-      // The scales read the operands, the split reads them again and writes as much.
-      prepared: batch * (4 * elements(scaled) + 8 * elements(packed)) + sliceBytes(problem, slices),
+      prepared: batch * (prepared[0].bytes + prepared[1].bytes) + sliceBytes(problem, slices),
       steps: ceilDiv(k, tile.bk * slices * tile.ways),
       pipelined: tile.stages === 2,
       threads: gridThreads(problem, tile) * slices,
-      dispatches:
-        (slices > 1 ? 2 : 1) +
-        scaled.length -
-        packed.length +
-        packed.reduce(
-          (sum, side) =>
-            sum +
-            splitPasses(side === 'A' ? { name: 'a', operand: problem.a } : { name: 'b', operand: problem.b }),
-          0,
-        ),
+      dispatches: (slices > 1 ? 2 : 1) + prepared[0].passes + prepared[1].passes,
     });
   },
   build(problem, profile, params): Program {
@@ -187,14 +172,21 @@ export const splitF32: Kernel = {
         store: cut ? 'partial' : 'finished',
       },
     );
+    const given = scalesOf(tile, 'B') === 'given';
+    const scaledB = given
+      ? {
+          passes: [scalesPass(linesB)],
+          uniforms: { [linesName(linesB)]: linesData(linesB) },
+          scratch: {},
+        }
+      : null;
+    const prepared = [splitA, splitB ?? scaledB].filter(it => it !== null);
     const scaled = scaledStore(problem, tile);
     // What a workgroup has found, it takes off its own sums.
     const inReduction = cut && tile.store === 'storeC';
-    const given = scalesOf(tile, 'B') === 'given';
     return {
       passes: [
-        ...(splitA?.passes ?? []),
-        ...(splitB?.passes ?? (given ? [scalesPass(linesB)] : [])),
+        ...prepared.flatMap(({ passes }) => passes),
         {
           label: 'split-f32',
           wgsl: [
@@ -215,17 +207,12 @@ export const splitF32: Kernel = {
         },
         ...(cut ? [reducePass(problem, slices, inReduction ? scaled : undefined)] : []),
       ],
-      uniforms: {
-        params: uniforms,
-        ...splitA?.uniforms,
-        ...(splitB?.uniforms ?? (given ? { [linesName(linesB)]: linesData(linesB) } : {})),
-      },
-      scratch: {
-        ...(splitA || splitB || given ? { scales: (scalesOfA + copiesOf(b, batch) * n) * 4 } : {}),
-        ...(cut ? { partial: partialBytes(problem, slices) } : {}),
-        ...splitA?.scratch,
-        ...splitB?.scratch,
-      },
+      uniforms: Object.assign({ params: uniforms }, ...prepared.map(({ uniforms }) => uniforms)),
+      scratch: Object.assign(
+        prepared.length > 0 ? { scales: (scalesOfA + copiesOf(b, batch) * n) * 4 } : {},
+        cut ? { partial: partialBytes(problem, slices) } : {},
+        ...prepared.map(({ scratch }) => scratch),
+      ),
     };
   },
 };
@@ -237,15 +224,26 @@ export const splitF32: Kernel = {
  */
 const [NEITHER, BOTH, ONLY_A] = [0, 1, 2];
 
-/** Whether there is something to split on its way into workgroup memory, if `pack` says so: else it says the same as BOTH. */
-const splitsHere = ({ pack }: Params, tile: MatrixTile): boolean =>
-  pack === BOTH || SIDES.some(side => scalesOf(tile, side));
+/** Where the scales of an operand come from that is split on its way into workgroup memory, as far as it can be. */
+function splitOf({ pack }: Params, name: 'a' | 'b'): 'given' | 'found' | undefined {
+  if (pack === NEITHER) return 'found';
+  return pack === ONLY_A && name === 'b' ? 'given' : undefined;
+}
 
-const splitsOf = ({ pack }: Params) =>
-  (({ [NEITHER]: { a: 'found', b: 'found' }, [ONLY_A]: { a: undefined, b: 'given' } }) as const)[pack] ?? {
-    a: undefined,
-    b: undefined,
-  };
+/** Whether parameters go together and, if `pack` says that something is split there, something is: else it says the same as BOTH. */
+const fits = ({ pack }: Params, tile: MatrixTile): boolean =>
+  (pack === BOTH || SIDES.some(side => scalesOf(tile, side))) && misfit(tile) === null;
+
+/** What prepares an operand of so many elements: the scales read it, the split reads it again and writes as much. */
+function preparing(
+  lines: Pick<LinesOptions, 'name' | 'operand'>,
+  elements: number,
+  scales: 'given' | 'found' | undefined,
+) {
+  if (scales === 'found') return { bytes: 0, passes: 0 };
+  if (scales === 'given') return { bytes: 4 * elements, passes: 1 };
+  return { bytes: 12 * elements, passes: splitPasses(lines) };
+}
 
 /** The largest matrices of f16 with f32 results. */
 const configOf = (profile: Profile) =>
@@ -294,25 +292,23 @@ export function tileFor(problem: Problem, profile: Profile, params: Params): Mat
   const together = stepsTogether({ stages, prefetch, sm, sn, lined: false });
   const { steps, flush } = stepsFor(ceilDiv(k, slices * ways), bk, every, together);
   const guardK = k !== stepsOfK({ steps, ways, slices }) * bk;
-  const splits = splitsOf(params);
   const source = (name: 'a' | 'b', cells: number): Source => {
-    const split = splits[name];
+    const split = splitOf(params, name);
     // A word of eight halves is made of eight f32 that lie side by side.
     if (!split || stages === 1 || wordElements({ config }) !== 8) return { kind: 'blocked' };
     const lying = asItLies(name, problem, { piece: 8, word: 4, cells, guardK });
     return lying && (split === 'found' || lying.kind === 'rows') ? { ...lying, split } : { kind: 'blocked' };
   };
-  const [sourceA, sourceB] = [source('a', bm), source('b', bn)];
-  const found = [sourceA, sourceB].some(source => source.kind !== 'blocked' && source.split === 'found');
+  const sources = { a: source('a', bm), b: source('b', bn) };
   return makeTile(problem, profile, params, {
     config,
     parts: 2,
     together,
     steps,
     flush,
-    a: sourceA,
-    b: sourceB,
+    a: sources.a,
+    b: sources.b,
     // Of slices, bare sums are stored, and the reduction takes the scales off, if it can know them.
-    store: slices > 1 && !found ? 'storeC' : 'storeScaled',
+    store: slices > 1 && !findsScales(sources) ? 'storeC' : 'storeScaled',
   });
 }

@@ -55,8 +55,6 @@ function placesAlongK(tile: MatrixTile, side: Side, source: Blocked | Lines, lin
         `now * ${words} + ${ofLine} < params.k / ${word}`,
       ),
     ...inSlice(side, i * delta, lines, strideK, { delta, line, at }),
-    line: plus(i * delta, line),
-    k: `${at} * WORD`,
   }));
 }
 
@@ -112,15 +110,13 @@ function placesInBlock(
   return Array.from({ length: (lines * words) / T }, (_, i) => ({
     at: part => `${side.toLowerCase()}[${plus(i * T, `block${side}${part} + now * ${lines * words}`)}]`,
     ...inSlice(side, i * delta, linesOfSlice, stride, { delta, line: 'line', at: 'atK' }),
-    line: plus(i * delta, 'line'),
-    k: 'atK * WORD',
   }));
 }
 
 /** Whether a thread's lines, `delta` apart, begin at the same line of every slice. */
 const sameLine = (lines: number, delta: number) => lines % delta === 0;
 
-/** Where word `at` of the line `first` lines below the thread's own goes. */
+/** Which is word `at` of the line `first` lines below the thread's own, and where it goes. */
 function inSlice(
   side: Side,
   first: number,
@@ -128,11 +124,13 @@ function inSlice(
   stride: number,
   { delta, line, at }: { readonly delta: number; readonly line: string; readonly at: string },
 ) {
+  const of = { line: plus(first, line), k: `${at} * WORD` };
   return sameLine(lines, delta)
-    ? { slice: Math.floor(first / lines), inner: plus((first % lines) * stride, `to${side}`) }
+    ? { ...of, slice: Math.floor(first / lines), inner: plus((first % lines) * stride, `to${side}`) }
     : {
-        slice: `(${plus(first, line)}) / ${lines}`,
-        inner: `(${plus(first, line)}) % ${lines} * ${stride} + ${at}`,
+        ...of,
+        slice: `(${of.line}) / ${lines}`,
+        inner: `(${of.line}) % ${lines} * ${stride} + ${at}`,
       };
 }
 

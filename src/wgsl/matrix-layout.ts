@@ -96,16 +96,19 @@ export type Source = Blocked | Lines | Rows;
 export const SIDES = ['A', 'B'] as const;
 export type Side = (typeof SIDES)[number];
 
-export const sourceOf = ({ a, b }: MatrixTile, side: Side): Source => (side === 'A' ? a : b);
+type Sources = Pick<MatrixTile, 'a' | 'b'>;
+
+export const sourceOf = ({ a, b }: Sources, side: Side): Source => (side === 'A' ? a : b);
 
 /** How the scales of an operand's lines are known; undefined where it is not split on its way into workgroup memory. */
-export function scalesOf(tile: MatrixTile, side: Side): 'given' | 'found' | undefined {
-  const source = sourceOf(tile, side);
+export function scalesOf(sources: Sources, side: Side): 'given' | 'found' | undefined {
+  const source = sourceOf(sources, side);
   return source.kind === 'blocked' ? undefined : source.split;
 }
 
-export const findsScales = (tile: MatrixTile): boolean =>
-  SIDES.some(side => scalesOf(tile, side) === 'found');
+/** Whether a workgroup finds scales of an operand by itself. */
+export const findsScales = (sources: Sources): boolean =>
+  SIDES.some(side => scalesOf(sources, side) === 'found');
 
 export const isAcrossK = (tile: MatrixTile, side: Side): boolean => sourceOf(tile, side).kind === 'rows';
 
@@ -164,9 +167,7 @@ export const fetchedAt = (step: number, prefetch: number): number[] => {
 
 /** The operands whose words a pipeline fetches a round's at a time. A step's words of f32 are twice as long. */
 export const linedSides = (tile: MatrixTile): Side[] =>
-  SIDES.filter(side => {
-    return tile.stages === 2 && sourceOf(tile, side).kind === 'lines' && !scalesOf(tile, side);
-  });
+  SIDES.filter(side => tile.stages === 2 && sourceOf(tile, side).kind === 'lines' && !scalesOf(tile, side));
 
 /** Operands larger than this don't stay in a large GPU's L2 cache (an H200's: 50 MiB in two halves). */
 export const CACHE = 24 * 2 ** 20;

@@ -61,7 +61,7 @@ export function matrixPipeline(tile: MatrixTile): string {
   const placesA = placesOf(tile, 'A', lines);
   const placesB = placesOf(tile, 'B', lines);
   const splits = { A: splitOfSide(tile, 'A', placesA), B: splitOfSide(tile, 'B', placesB) };
-  const split = SIDES.flatMap(side => splits[side] ?? []);
+  const splitSides = SIDES.flatMap(side => splits[side] ?? []);
   const sides = partsOf(tile).flatMap(part => [
     { side: 'A', part, first: (part * slicesA) / parts, places: placesA } as const,
     { side: 'B', part, first: slicesA + (part * slicesB) / parts, places: placesB } as const,
@@ -97,7 +97,7 @@ export function matrixPipeline(tile: MatrixTile): string {
         return part === 0 ? [split.split(place, set), into(`${word}.high`)] : [into(`${word}.low`)];
       })
       .join('\n');
-    return split.length > 0 ? `{\n  ${indent(lines, 2)}\n}` : lines;
+    return splitSides.length > 0 ? `{\n  ${indent(lines, 2)}\n}` : lines;
   };
   /** The words of lines, of some steps. */
   const fetchLines = (step: string, how: 'var ' | '' = '') =>
@@ -162,14 +162,14 @@ export function matrixPipeline(tile: MatrixTile): string {
         fetch('last', 'STEPS - 2', 'let '),
         fetch('end', 'STEPS - 1', 'let '),
         ...nextSets.map(set => fetch(set, `${set}`, 'var ')),
-        ...split.map(({ look }) => look(['last', 'end', ...nextSets.map(String)])),
+        ...splitSides.map(({ look }) => look(['last', 'end', ...nextSets.map(String)])),
         'workgroupBarrier();',
-        ...split.map(({ scales }) => scales),
+        ...splitSides.map(({ scales }) => scales),
         'workgroupBarrier();',
         ...[put('last', 0), put('end', 1)],
       ]
     : [
-        ...split.map(({ scales }) => scales),
+        ...splitSides.map(({ scales }) => scales),
         fetchLines(`STEPS - ${together}`, 'var '),
         fetch(0, 'STEPS - 2', 'var '),
         ...(prefetch > 1
@@ -190,6 +190,7 @@ export function matrixPipeline(tile: MatrixTile): string {
         fetchLines('0'),
         ...nextSets.map(set => fetch(set, `${set}`)),
       ];
+  const checks = splitSides.flatMap(({ check }) => check || []).join('\n');
   const laterSets = Array.from({ length: Math.max(prefetch - 2, 0) }, (_, set) => declareWords(set + 2));
 
   const results = pipelineResults(tile);
@@ -250,16 +251,7 @@ ${paragraph(declareSplit(tile))}${paragraph(stagger ? staggered(stagger) : '')}$
   // The results, through both buffers in turn.
   let firstRow = tile.row + subgroup / ${colsOfSubgroups}${times(sm)};
   let firstCol = tile.col + subgroup % ${colsOfSubgroups}${times(sn)};
-  ${paragraph(
-    indent(
-      split
-        .map(({ check }) => check)
-        .filter(Boolean)
-        .join('\n'),
-      2,
-    ),
-    2,
-  )}${indent(results.finish, 2)}
+  ${paragraph(indent(checks, 2), 2)}${indent(results.finish, 2)}
 }
 `;
 }

@@ -179,12 +179,18 @@ fn anyGuessed(first: u32) -> bool {
   return any;
 }
 
-// 2^(7 - e) for a largest element of 2^e and more; not so large that its inverse were a subnormal number. 0 for a marked line.
+fn scaleFor(most: u32) -> f32 {
+  // 2^(7 - e) for a largest element of 2^e and more; not so large that its inverse were a subnormal number.
+  let scale = bitcast<f32>(min(261 - (most >> 23), 253u) << 23);
+  return select(select(scale, 1.0, most == 0), 0.0, most >= 0x7f800000u);
+}
+
+// 0 for a marked line.
 fn scaleOfLine(line: u32) -> f32 {
   let most = atomicLoad(&known[line]);
   if (most > 0 && most < GUESSED) {
-    let unserved = most >= INFINITE || ((most & HAS_LARGE) > 0 && atomicLoad(&larges) > 64);
-    return select(bitcast<f32>(min(261 - (most >> 23), 253u) << 23), 0.0, unserved);
+    let unserved = (most & HAS_LARGE) > 0 && atomicLoad(&larges) > 64;
+    return select(scaleFor(most), 0.0, unserved);
   }
   let served = most == 0 || most == GUESSED || (most != MARKED && most - GUESSED >= bitcast<u32>(1.0));
   return select(0.0, GUESS, served);
