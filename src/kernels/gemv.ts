@@ -8,7 +8,8 @@
  * - Large operand stored along K: `lanes` threads share ROWS wide cells. They walk along K side by side, each reads a
  *   word of every one of its rows at a time, and the lanes' sums meet in workgroup memory.
  * - Stored across K: 256/lanes threads stand side by side, each owns the wide cells of one word; the lanes take turns of
- *   4 or 8 along K, and their sums meet in workgroup memory.
+ *   4 or 8 along K, and their sums meet in workgroup memory. Of eight few lines, a workgroup reads so much of K at a time into
+ *   workgroup memory: its threads would load more of them than of the large operand (docs/performance.md, log entry 47).
  */
 import { BYTES, copiesOf, operations, type Problem } from '../problem.ts';
 import { ceilDiv, foldGrid, type Program } from '../program.ts';
@@ -26,6 +27,8 @@ const THREADS = 256;
 const MOST_FEW = 8;
 /** Words along K that a thread reads before it multiplies, of a large operand along K. */
 const UNROLL = 2;
+/** K that is staged at a time, of MOST_FEW lines: a multiple of what the lanes take in a turn. */
+const STAGED = 256;
 /** Of the time that cost.ts takes for a byte from memory: it does hardly anything but read (4 TB/s on an H200). */
 const READING = 0.75;
 /** Threads that keep a large device's memory busy. */
@@ -68,6 +71,9 @@ function shapeOf(problem: Problem): Shape {
       large === 'A' ? { vectorA: wordWidth, vectorB: fewWidth } : { vectorA: fewWidth, vectorB: wordWidth },
   };
 }
+
+/** Whether the few lines go through workgroup memory. */
+const isStaged = ({ alongK, cells }: Shape): boolean => !alongK && cells === MOST_FEW;
 
 /** Wide cells that a workgroup makes. */
 const wideTile = ({ alongK, rows, width }: Shape, lanes: number) =>
@@ -160,6 +166,30 @@ ${start(shape)}
 const acrossMain = (shape: Shape, lanes: number) => {
   const { cells, width, large, reads } = shape;
   const parts = width / 4;
+  const staged = isStaged(shape);
+  const few = (f: number, q: number) =>
+    staged ? `staged[${f}][${plus(q, '(at - chunk) / 4')}]` : `fewOf(batch, ${f}, ${plus(4 * q, 'k')})`;
+  const loop = /* wgsl */ `for (var base = ${staged ? 'chunk' : 'start'}; base < ${staged ? `min(chunk + ${STAGED}, end)` : 'end'}; base += ${reads} * LANES) {
+  // Past the end of the slice, lanes read at the end of K, which gives 0.
+  let at = base + ${reads} * lane;
+  let k = select(params.k, at, at < end);
+  ${unroll(reads, 2, j => `let word${j} = wordOf(batch, wide, k + ${j});`)}
+  ${unroll(reads / 4, 2, q => unroll(cells, 0, f => `let few${f}_${q} = ${few(f, q)};`))}
+  ${unroll(reads * parts, 2, i => {
+    const [j, p] = [Math.floor(i / parts), i % parts];
+    const sum = unroll(cells, 0, f => `sum${f}_${p} += few${f}_${j >> 2}[${j % 4}] * part${j}_${p};`);
+    return `let part${j}_${p} = part${large}${p}(word${j});\n${sum}`;
+  })}
+}`;
+  const stagedLoop = /* wgsl */ `for (var chunk = start; chunk < end; chunk += ${STAGED}) {
+  workgroupBarrier();
+  for (var i = thread; i < FEW * ${STAGED / 4}; i += ${THREADS}) {
+    let k = chunk + i % ${STAGED / 4} * 4;
+    staged[i / ${STAGED / 4}][i % ${STAGED / 4}] = fewOf(batch, i / ${STAGED / 4}, select(params.k, k, k < end));
+  }
+  workgroupBarrier();
+  ${loop.replaceAll('\n', '\n  ')}
+}`;
   return /* wgsl */ `
 const LANES = ${lanes}u;             // threads that share K
 const ACROSS = ${THREADS / lanes}u;            // threads that stand side by side
@@ -167,25 +197,19 @@ const FEW = ${cells}u;
 const WIDE = ${(THREADS / lanes) * width}u;              // wide cells of the workgroup
 
 var<workgroup> sums: array<array<vec4<Sum>, WIDE / 4>, LANES>;
-
+${
+  staged
+    ? `var<workgroup> staged: array<array<vec4<Sum>, ${STAGED / 4}>, FEW>;
+`
+    : ''
+}
 ${start(shape)}
   let lane = thread / ACROSS;
   let x = thread % ACROSS;
   let wide = firstWide + x * ${width};
   ${unroll(cells, 2, f => unroll(parts, 0, p => `var sum${f}_${p} = vec4<Sum>();`))}
 
-  for (var base = start; base < end; base += ${reads} * LANES) {
-    // Past the end of the slice, lanes read at the end of K, which gives 0.
-    let at = base + ${reads} * lane;
-    let k = select(params.k, at, at < end);
-    ${unroll(reads, 4, j => `let word${j} = wordOf(batch, wide, k + ${j});`)}
-    ${unroll(reads / 4, 4, q => unroll(cells, 0, f => `let few${f}_${q} = fewOf(batch, ${f}, ${plus(4 * q, 'k')});`))}
-    ${unroll(reads * parts, 4, i => {
-      const [j, p] = [Math.floor(i / parts), i % parts];
-      const sum = unroll(cells, 0, f => `sum${f}_${p} += few${f}_${j >> 2}[${j % 4}] * part${j}_${p};`);
-      return `let part${j}_${p} = part${large}${p}(word${j});\n${sum}`;
-    })}
-  }
+  ${(staged ? stagedLoop : loop).replaceAll('\n', '\n  ')}
 
   var all = array(${sumNames(cells, parts).join(', ')});
   for (var few = 0u; few < FEW; few++) {
@@ -284,7 +308,9 @@ export const gemv: Kernel = {
           bindings,
           workgroups: foldGrid(workgroups(problem, params)),
           threads: THREADS,
-          workgroupMemory: alongK ? rows * cells * THREADS * 4 : THREADS * width * 4,
+          workgroupMemory: alongK
+            ? rows * cells * THREADS * 4
+            : THREADS * width * 4 + (isStaged(shape) ? MOST_FEW * STAGED * 4 : 0),
         },
         ...(split ? [reducePass(problem, slices)] : []),
       ],

@@ -6,7 +6,10 @@ import { vectorizes } from '../wgsl/vectors.ts';
 import type { Params } from './kernel.ts';
 
 /** What a kernel decides of its tile; all else follows from problem, device and parameters. */
-type Own = Pick<MatrixTile, 'config' | 'parts' | 'a' | 'b' | 'together' | 'steps' | 'flush' | 'store'>;
+type Own = Pick<
+  MatrixTile,
+  'config' | 'parts' | 'apart' | 'a' | 'b' | 'together' | 'steps' | 'flush' | 'begin' | 'store'
+>;
 
 export const stagesOf = ({ stages }: Params): 1 | 2 => (stages === 2 ? 2 : 1);
 
@@ -15,7 +18,7 @@ export function makeTile(
   problem: Problem,
   profile: Profile,
   params: Params,
-  { config, parts, a, b, together, steps, flush, store }: Own,
+  { config, parts, apart, a, b, together, steps, flush, begin, store }: Own,
 ): MatrixTile {
   const subgroup = subgroupSizeFor(profile);
   if ('missing' in subgroup) throw new RangeError('rejected problems are not built');
@@ -35,6 +38,7 @@ export function makeTile(
     sm,
     sn,
     parts,
+    apart,
     flush,
     stages,
     prefetch,
@@ -42,6 +46,7 @@ export function makeTile(
     stagger: staggerOf({ stages, steps }, bytes, params.stagger),
     a,
     b,
+    begin,
     store,
     width: storeWidth(problem, { config, sn, lanes, slices }),
     steps,

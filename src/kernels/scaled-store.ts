@@ -1,24 +1,133 @@
 /**
- * The store of split-f32: it takes the scales of a sum's row and column off, and computes the cells of marked ones anew, as plain
- * sums of f32. Scales come from the buffer that scales.ts and split.ts fill, or from the workgroup that has found them; what that had
- * to leave out is added here (wgsl/matrix-split.ts).
+ * How split-f32 takes the scales of rows and columns (split.ts) off its sums, and computes cells of marked lines anew, as plain sums of
+ * f32. A reduction of slices reads the scales for each cell. The kernel itself reads those of its tile once, at its start, into
+ * workgroup memory: at its end, a multiprocessor has nothing else to do while it waits for them (docs/performance.md, log entry 43).
  */
 import type { Problem } from '../problem.ts';
-import { reads, uniform } from '../program.ts';
-import { type MatrixTile, MOST_LARGE, SIDES, type Side, scalesOf } from '../wgsl/matrix-layout.ts';
-import { lineFound } from '../wgsl/matrix-split.ts';
+import { type Binding, reads, uniform } from '../program.ts';
+import { HALVES } from '../wgsl/halves.ts';
+import { type MatrixTile, threads } from '../wgsl/matrix-layout.ts';
 import { cells, type WidthC } from '../wgsl/store.ts';
 import { plus } from '../wgsl/terms.ts';
 import type { Finish } from './reduce.ts';
-import { LINES } from './scales.ts';
+import { LINES } from './split.ts';
 
 /** WGSL: one copy of an operand serves the whole batch, or each product has its own. */
 const SCALE_OF = /* wgsl */ `fn scaleOf(lines: Lines, batch: u32, line: u32) -> f32 {
   return scales[lines.first + min(batch, lines.copies - 1) * lines.lines + line];
-}`;
+}
+`;
+
+const BINDINGS: readonly Binding[] = [
+  ...[uniform('linesA'), uniform('linesB'), reads('scales')],
+  ...[reads('a'), reads('b')],
+];
+
+/** WGSL. Sizes are read and not written out, so that products of many sizes share a pipeline. */
+const declare = ({ a, b }: Problem, binding: number, width: WidthC) => /* wgsl */ `
+${LINES}
+
+alias Cells = ${cells('f32', width)};
+
+@group(0) @binding(${binding}) var<uniform> linesA: Lines;
+@group(0) @binding(${binding + 1}) var<uniform> linesB: Lines;
+@group(0) @binding(${binding + 2}) var<storage, read> scales: array<f32>;
+@group(0) @binding(${binding + 3}) var<storage, read> originalA: array<f32>;
+@group(0) @binding(${binding + 4}) var<storage, read> originalB: array<f32>;
+
+${SCALE_OF}
+// 1 / scale, exactly; 0 for a marked line.
+fn inverse(scale: f32) -> f32 { return select(bitcast<f32>((254u << 23) - bitcast<u32>(scale)), 0.0, scale == 0.0); }
+
+fn plainSum(batch: u32, row: u32, col: u32) -> f32 {
+  let fromA = linesA.offset + batch * linesA.stride + row * ${a.trans ? '1' : 'linesA.ld'};
+  let fromB = linesB.offset + batch * linesB.stride + col * ${b.trans ? 'linesB.ld' : '1'};
+  var sum = 0.0;
+  for (var k = 0u; k < params.k; k++) {
+    sum += originalA[fromA + k * ${a.trans ? 'linesA.ld' : '1'}] * originalB[fromB + k * ${b.trans ? '1' : 'linesB.ld'}];
+  }
+  return sum;
+}
+`;
+
+/** WGSL: takes what scales are inverse to off a sum, and stores it. */
+const storeScaled = (unscaleA: string, unscaleB: string, width: WidthC) => /* wgsl */ `
+fn storeScaled(batch: u32, row: u32, col: u32, sum: Cells) {
+  let one = Cells(${unscaleA});
+  let other = ${unscaleB};
+  // The smaller factor first: the other way round, the product could overflow on its way.
+  var value = sum * min(one, other) * max(one, other);
+  let marked = (one == Cells()) | (other == Cells());
+  if (${width === 1 ? 'marked' : 'any(marked)'} && row < params.m && col < params.n) {
+    ${
+      width === 1
+        ? 'value = plainSum(batch, row, col);'
+        : `for (var j = 0u; j < 4; j++) {
+      if (marked[j]) { value[j] = plainSum(batch, row, col + j); }
+    }`
+    }
+  }
+  storeC(batch, row, col, value);
+}
+`;
+
+/** For the reduction of slices. */
+export const reducedStore = (problem: Problem): Finish => ({
+  name: 'storeScaled',
+  bindings: BINDINGS,
+  wgsl: (binding, width) => {
+    const ofColumn = (further: number) => `inverse(scaleOf(linesB, batch, ${plus(further, 'col')}))`;
+    return [
+      declare(problem, binding, width),
+      storeScaled(
+        'inverse(scaleOf(linesA, batch, row))',
+        width === 1
+          ? ofColumn(0)
+          : `Cells(\n    ${ofColumn(0)}, ${ofColumn(1)},\n    ${ofColumn(2)}, ${ofColumn(3)},\n  )`,
+        width,
+      ),
+    ].join('');
+  },
+});
+
+/** WGSL: one column's, or four columns'. */
+const ofColumns = (width: WidthC) => {
+  const unscale = (further: number) =>
+    `inverse(scaleOf(linesB, tile.batch, min(${plus(further, 'col')}, params.n - 1)))`;
+  return width === 1
+    ? `let col = tile.col + i;
+    unscaleB[i] = ${unscale(0)};`
+    : `let col = tile.col + i * 4;
+    unscaleB[i] = Cells(
+      ${unscale(0)},
+      ${unscale(1)},
+      ${unscale(2)},
+      ${unscale(3)},
+    );`;
+};
+
+/** For the kernel: bytes of workgroup memory that the scales take, and WGSL with `giveScales`, which fills it. */
+export const tileStore = (problem: Problem, tile: MatrixTile) => ({
+  bindings: BINDINGS,
+  workgroupMemory: (tile.bm + tile.bn) * 4,
+  wgsl: (binding: number) => /* wgsl */ `${declare(problem, binding, tile.width)}
+// Of the tile's rows and columns; those past the edge repeat the last ones.
+var<workgroup> unscaleA: array<f32, ${tile.bm}>;
+var<workgroup> unscaleB: array<Cells, ${tile.bn / tile.width}>;
+
+fn giveScales(tile: Tile, thread: u32) {
+  for (var i = thread; i < ${tile.bm}; i += ${threads(tile)}) {
+    unscaleA[i] = inverse(scaleOf(linesA, tile.batch, min(tile.row + i, params.m - 1)));
+  }
+  for (var i = thread; i < ${tile.bn / tile.width}; i += ${threads(tile)}) {
+    ${ofColumns(tile.width)}
+  }
+}
+${storeScaled(`unscaleA[row % ${tile.bm}]`, `unscaleB[col % ${tile.bn}${tile.width === 1 ? '' : ' / 4'}]`, tile.width)}`,
+});
 
 /** WGSL for a pipeline that splits B as it lies; the scales are bound from `binding` on, if they are not bound yet. */
-export const giveScalesOfB = (binding: number | null) => /* wgsl */ `${
+export const splitWhileStaging = (binding: number | null) => /* wgsl */ `${
   binding === null
     ? ''
     : `
@@ -27,9 +136,9 @@ ${LINES}
 @group(0) @binding(${binding}) var<uniform> linesB: Lines;
 @group(0) @binding(${binding + 1}) var<storage, read> scales: array<f32>;
 
-${SCALE_OF}
-`
+${SCALE_OF}`
 }
+${HALVES}
 // Of four columns; those past the edge repeat the last one.
 fn scalesOfB(batch: u32, col: u32) -> vec4f {
   let last = params.n - 1;
@@ -38,146 +147,12 @@ fn scalesOfB(batch: u32, col: u32) -> vec4f {
     scaleOf(linesB, batch, min(col + 2, last)), scaleOf(linesB, batch, min(col + 3, last)),
   );
 }
-`;
 
-/** What takes the scales off a sum, or computes it anew where its row or column is marked, and stores it. */
-export function scaledStore(problem: Problem, tile: MatrixTile): Finish {
-  const sides = SIDES.map(side => sideOfStore(problem, tile, side));
-  const ofPasses = sides.filter(({ found }) => !found);
-  return {
-    name: 'storeScaled',
-    bindings: [
-      ...ofPasses.map(({ side }) => uniform(`lines${side}`)),
-      ...(ofPasses.length > 0 ? [reads('scales')] : []),
-      ...ofPasses.map(({ name }) => reads(name)),
-    ],
-    wgsl: (binding, width) => {
-      const count = ofPasses.length;
-      const declared =
-        count === 0
-          ? ''
-          : `${LINES}
+struct Parts { high: vec4<u32>, low: vec4<u32> }
 
-${ofPasses.map(({ side }, i) => `@group(0) @binding(${binding + i}) var<uniform> lines${side}: Lines;`).join('\n')}
-@group(0) @binding(${binding + count}) var<storage, read> scales: array<f32>;
-${ofPasses.map(({ side }, i) => `@group(0) @binding(${binding + count + 1 + i}) var<storage, read> original${side}: array<f32>;`).join('\n')}
-
-${SCALE_OF}
-
-`;
-      return `\n${declared}${storeScaled(sides, width, tile.slices)}`;
-    },
-  };
+fn splitWords(x: vec4<u32>, y: vec4<u32>, scaleX: vec4f, scaleY: vec4f) -> Parts {
+  let first = halves(bitcast<vec4f>(x) * scaleX);
+  let second = halves(bitcast<vec4f>(y) * scaleY);
+  return Parts(vec4(first.high, second.high), vec4(first.low, second.low));
 }
-
-type SideOfStore = ReturnType<typeof sideOfStore>;
-
-/** WGSL expressions for one operand in `storeScaled`. */
-function sideOfStore(problem: Problem, tile: MatrixTile, side: Side) {
-  const [name, line, size] = side === 'A' ? (['a', 'row', 'BM'] as const) : (['b', 'col', 'BN'] as const);
-  const found = scalesOf(tile, side) === 'found';
-  const alongK = problem[name].trans === (side === 'B');
-  const lines = `lines${side}`;
-  return {
-    ...{ side, name, found },
-    /** Of a row or column, or of one a few columns further. */
-    scale: (further = 0) =>
-      found
-        ? `scaleOfLine(${lineFound(tile, side, `${further ? `(${plus(further, line)})` : line} % ${size}`)})`
-        : `scaleOf(${lines}, batch, ${plus(further, line)})`,
-    /** The first of its elements, and those behind it. */
-    from: found
-      ? `index${side}(batch, ${side === 'A' ? 'row, 0' : '0, col'})`
-      : `${lines}.offset + batch * ${lines}.stride + ${line} * ${alongK ? `${lines}.ld` : '1'}`,
-    step: alongK ? '' : ` * ${found ? `params.ld${name}` : `${lines}.ld`}`,
-    element: (index: string) =>
-      found ? `bitcast<f32>(${name}[(${index}) / 4][(${index}) % 4])` : `original${side}[${index}]`,
-  };
-}
-
-/**
- * WGSL. Sizes are read and not written out, so that products of many sizes share a pipeline. Of slices, each knows its own scales
- * where it has found them, and takes them off its own sums.
- */
-function storeScaled(sides: readonly SideOfStore[], width: WidthC, slices: number): string {
-  const [a, b] = sides;
-  const finds = a.found || b.found;
-  const sliced = finds && slices > 1;
-  const [sliceIs, slice] = sliced ? [', slice: u32', ', slice'] : ['', ''];
-  return /* wgsl */ `alias Cells = ${cells('f32', width)};
-
-fn plainSum(batch: u32, row: u32, col: u32${sliceIs}) -> f32 {
-  let fromA = ${a.from};
-  let fromB = ${b.from};
-  var sum = 0.0;
-  for (var k = ${sliced ? 'slice * params.depth' : '0u'}; k < ${sliced ? 'min(params.k, (slice + 1) * params.depth)' : 'params.k'}; k++) {
-    sum += ${a.element(`fromA + k${a.step}`)} * ${b.element(`fromB + k${b.step}`)};
-  }
-  return sum;
-}
-
-${finds ? ofLarge(a, b) : ''}// 1 / scale, exactly.
-fn inverse(scale: Cells) -> Cells { return bitcast<Cells>((254u << 23) - bitcast<${cells('u32', width)}>(scale)); }
-
-fn storeScaled(batch: u32, row: u32, col: u32, sum: Cells${sliceIs}) {
-  if (row >= params.m || col >= params.n) { return; }
-  let scaleA = Cells(${a.scale()});
-  let scaleB = Cells(${
-    width === 1
-      ? b.scale()
-      : `
-    ${b.scale()}, ${b.scale(1)},
-    ${b.scale(2)}, ${b.scale(3)},
-  `
-  });
-  // The smaller factor first: the other way round, the product could overflow on its way.
-  let one = inverse(scaleA);
-  let other = inverse(scaleB);
-  var value = sum * min(one, other) * max(one, other);
-${
-  finds
-    ? `  if (atomicLoad(&larges) > 0) {
-    ${width === 1 ? 'value += ofLarge(batch, row, col);' : 'for (var j = 0u; j < 4; j++) { value[j] += ofLarge(batch, row, col + j); }'}
-  }
-`
-    : ''
-}  let marked = (scaleA == Cells()) | (scaleB == Cells());
-  ${
-    width === 1
-      ? `if (marked) { value = plainSum(batch, row, col${slice}); }`
-      : `if (any(marked)) {
-    for (var j = 0u; j < 4; j++) {
-      if (marked[j]) { value[j] = plainSum(batch, row, col + j${slice}); }
-    }
-  }`
-  }
-  storeC(batch, row, col, value${slice});
-}
-`;
-}
-
-/** WGSL. K in its order, whatever the order in which they were noted: the same input gives the same bits. */
-const ofLarge = (
-  a: SideOfStore,
-  b: SideOfStore,
-) => /* wgsl */ `// What the elements that were left out contribute to a cell, if its row and column are not marked.
-fn ofLarge(batch: u32, row: u32, col: u32) -> f32 {
-  let fromA = ${a.from};
-  let fromB = ${b.from};
-  let count = min(atomicLoad(&larges), ${MOST_LARGE}u);
-  var sum = 0.0;
-  var first = 0u;
-  loop {
-    var k = 0xffffffffu;
-    for (var i = 0u; i < count; i++) {
-      let own = large[i].x == row % BM || large[i].x == BM + col % BN;
-      if (own && large[i].y >= first) { k = min(k, large[i].y); }
-    }
-    if (k == 0xffffffffu) { break; }
-    sum += ${a.element(`fromA + k${a.step}`)} * ${b.element(`fromB + k${b.step}`)};
-    first = k + 1;
-  }
-  return sum;
-}
-
 `;

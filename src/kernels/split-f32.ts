@@ -7,9 +7,9 @@
  * while they add, so the sums are flushed into f32 registers every few steps, often enough for the error to stay below that of a
  * plain f32 sum of the same length.
  *
- * Large operands are scaled and split by passes before the product (scales.ts, split.ts). Or a workgroup does it as it fetches
- * what it multiplies (wgsl/matrix-split.ts), which spares small products the passes and tall ones the memory traffic. Either way
- * rows and columns with NaN or infinity come out as a plain f32 kernel's do.
+ * Operands are scaled and split before the product (split.ts); or of B, only scales are looked for, and each workgroup splits it as
+ * it fetches what it multiplies. Cells of rows and columns with NaN or infinity are computed anew, as a plain f32 kernel does
+ * (scaled-store.ts).
  */
 import { GemmError } from '../errors.ts';
 import { BYTES, copiesOf, type Problem } from '../problem.ts';
@@ -18,13 +18,9 @@ import { ceilDiv, foldGrid, type Program, reads, roundUp, uniform } from '../pro
 import { SUBGROUP_MATRIX_FEATURE } from '../wgsl/experimental.ts';
 import { frame, tileOf, tilesOf } from '../wgsl/frame.ts';
 import {
-  findsScales,
   gridThreads,
   type MatrixTile,
   misfit,
-  SIDES,
-  type Source,
-  scalesOf,
   stepsOfK,
   stepsTogether,
   threads,
@@ -38,8 +34,7 @@ import { estimateMs, quickestFirst } from './cost.ts';
 import type { Kernel, Params } from './kernel.ts';
 import { asItLies, makeTile, stagesOf } from './matrix-params.ts';
 import { partialBytes, reducePass } from './reduce.ts';
-import { giveScalesOfB, scaledStore } from './scaled-store.ts';
-import { type LinesOptions, linesData, linesName, scalesPass } from './scales.ts';
+import { reducedStore, splitWhileStaging, tileStore } from './scaled-store.ts';
 import { sliceBytes, slicesFor } from './slices.ts';
 import { split, splitPasses } from './split.ts';
 
@@ -50,8 +45,8 @@ const TILES = [
   { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 4, pack: 1, still: 1, efficiency: 0.88 },
   { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 1, pack: 1, efficiency: 0.88 },
   { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 2, pack: 1, efficiency: 0.86 },
-  { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, pack: 2, efficiency: 0.5 },
-  { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, pack: 1, efficiency: 0.7 },
+  { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, pack: 2, apart: 1, efficiency: 0.52 },
+  { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, pack: 1, apart: 1, efficiency: 0.75 },
   { bm: 128, bn: 64, bk: 16, sm: 64, sn: 32, stages: 1, prefetch: 1, pack: 1, efficiency: 0.69 },
   { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 1, prefetch: 0, pack: 1, efficiency: 0.55 },
   { bm: 32, bn: 32, bk: 16, sm: 16, sn: 16, stages: 1, prefetch: 0, pack: 1, efficiency: 0.15 },
@@ -86,7 +81,7 @@ export const splitF32: Kernel = {
     const most = profile.software ? SOFTWARE_CELLS : Number.POSITIVE_INFINITY;
     const tiles = TILES.filter(({ sm, sn }) => sm * sn <= most)
       .map(({ efficiency: _, ...tile }) => ({
-        ...{ still: 0, ...tile },
+        ...{ still: 0, apart: 0, ...tile },
         bk: tile.stages === 2 ? configOf(profile).K : tile.bk,
         slices: 1,
       }))
@@ -106,21 +101,22 @@ export const splitF32: Kernel = {
       )
       .flatMap(tile => [1, 2, 4, 8].map((slices): Params => ({ ...tile, slices })))
       .flatMap((tile): Params[] => (tile.still ? [tile, { ...tile, still: 0 }] : [tile]))
-      .flatMap((tile): Params[] =>
-        tile.stages === 2 && tile.pack === BOTH && !tile.still ? [tile, { ...tile, pack: NEITHER }] : [tile],
-      )
+      .flatMap((tile): Params[] => (tile.apart ? [tile, { ...tile, apart: 0 }] : [tile]))
       .filter(params => fits(params, tileFor(problem, profile, params)));
   },
   arithmetic: () => 'f32',
   estimate(problem, profile, params) {
     const tile = tileFor(problem, profile, params);
-    const { m, n, k, batch } = problem;
+    const { m, n, k, batch, a, b } = problem;
     const { slices } = params;
+    const there = isSplitThere(tile);
     const tiles = tilesOf(problem, tile.bm, tile.bn);
-    const prepared = [
-      preparing({ name: 'a', operand: problem.a }, m * k, scalesOf(tile, 'A')),
-      preparing({ name: 'b', operand: problem.b }, k * n, scalesOf(tile, 'B')),
-    ];
+    // The scales read an operand, the split reads it again and writes as much.
+    const prepared = 12 * m * k + (there ? 4 : 12) * k * n;
+    const sides = [
+      { name: 'a', operand: a, length: k },
+      ...(there ? [] : [{ name: 'b', operand: b, length: k } as const]),
+    ] as const;
     return estimateMs({
       operations: 3 * 2 * tiles * tile.bm * tile.bn * (k + START_AND_END * slices),
       unit: 'matrix',
@@ -134,11 +130,11 @@ export const splitF32: Kernel = {
             pack === params.pack,
         )?.efficiency ?? 0.3,
       bytes: 0.5 * tiles * (tile.bm + tile.bn) * k * BYTES.f32,
-      prepared: batch * (prepared[0].bytes + prepared[1].bytes) + sliceBytes(problem, slices),
+      prepared: batch * prepared + sliceBytes(problem, slices),
       steps: ceilDiv(k, tile.bk * slices * tile.ways),
       pipelined: tile.stages === 2,
       threads: gridThreads(problem, tile) * slices,
-      dispatches: (slices > 1 ? 2 : 1) + prepared[0].passes + prepared[1].passes,
+      dispatches: (slices > 1 ? 2 : 1) + splitPasses(sides),
     });
   },
   build(problem, profile, params): Program {
@@ -148,102 +144,81 @@ export const splitF32: Kernel = {
     const tile = tileFor(problem, profile, params);
     const reason = misfit(tile);
     if (reason) throw new GemmError('invalid-argument', `split-f32: ${reason}`);
-    const linesA: LinesOptions = { name: 'a', operand: a, lines: m, length: k, batch, firstScale: 0 };
+    const blocks = (lines: number) => ({ blocks: { lines, k: tile.bk, steps: stepsOfK(tile) } });
+    const splitB = isSplitThere(tile);
     const scalesOfA = copiesOf(a, batch) * m;
-    const linesB: LinesOptions = { ...linesA, name: 'b', operand: b, lines: n, firstScale: scalesOfA };
-    const steps = stepsOfK(tile);
-    const splitA = tile.a.kind === 'blocked' ? split({ ...linesA, block: [tile.bm, tile.bk], steps }) : null;
-    const splitB = tile.b.kind === 'blocked' ? split({ ...linesB, block: [tile.bn, tile.bk], steps }) : null;
+    const prepared = split([
+      { ...{ name: 'a', operand: a, lines: m, length: k, batch, firstScale: 0 }, ...blocks(tile.bm) },
+      {
+        ...{ name: 'b', operand: b, lines: n, length: k, batch, firstScale: scalesOfA },
+        ...(splitB ? {} : blocks(tile.bn)),
+      },
+    ]);
     const {
       wgsl,
       bindings,
       params: uniforms,
     } = frame(
-      { ...problem, a: splitA?.operand ?? a, b: splitB?.operand ?? b },
+      { ...problem, a: prepared.a?.operand ?? a, b: prepared.b?.operand ?? b },
       {
         access: wordType(tile),
         vectorC: tile.width,
         enable: matrixEnable(tile),
         step: tile.bk * Math.max(tile.together, tile.flush) * tile.ways,
-        writable: params.still === 1 && splitA !== null && splitB !== null,
-        buffers: { a: splitA ? 'packedA' : 'a', b: splitB ? 'packedB' : 'b' },
-        parts: { a: splitA?.part ?? 0, b: splitB?.part ?? 0 },
+        writable: params.still === 1 && !splitB,
+        buffers: { a: 'packedA', b: splitB ? 'b' : 'packedB' },
+        parts: { a: prepared.a?.part ?? 0, b: prepared.b?.part ?? 0 },
         slices,
         store: cut ? 'partial' : 'finished',
       },
     );
-    const given = scalesOf(tile, 'B') === 'given';
-    const scaledB = given
-      ? {
-          passes: [scalesPass(linesB)],
-          uniforms: { [linesName(linesB)]: linesData(linesB) },
-          scratch: {},
-        }
-      : null;
-    const prepared = [splitA, splitB ?? scaledB].filter(it => it !== null);
-    const scaled = scaledStore(problem, tile);
-    // What a workgroup has found, it takes off its own sums.
-    const inReduction = cut && tile.store === 'storeC';
+    // Of slices, bare sums are stored: the reduction takes the scales off.
+    const store = cut ? null : tileStore(problem, tile);
     return {
       passes: [
-        ...prepared.flatMap(({ passes }) => passes),
+        ...prepared.passes,
         {
           label: 'split-f32',
           wgsl: [
             wgsl,
             tileOf(tile.bm, tile.bn),
-            inReduction ? '' : scaled.wgsl(bindings.length, tile.width),
-            given ? giveScalesOfB(inReduction ? bindings.length : null) : '',
+            store?.wgsl(bindings.length) ?? '',
+            splitB ? splitWhileStaging(cut ? bindings.length : null) : '',
             matrixMain(tile),
           ].join(''),
           bindings: [
             ...bindings,
-            ...(inReduction ? [] : scaled.bindings),
-            ...(inReduction && given ? [uniform('linesB'), reads('scales')] : []),
+            ...(store?.bindings ?? []),
+            ...(cut && splitB ? [uniform('linesB'), reads('scales')] : []),
           ],
           workgroups: foldGrid(tilesOf(problem, tile.bm, tile.bn) * slices),
           threads: threads(tile),
-          workgroupMemory: workgroupMemory(tile),
+          workgroupMemory: workgroupMemory(tile) + (store?.workgroupMemory ?? 0),
         },
-        ...(cut ? [reducePass(problem, slices, inReduction ? scaled : undefined)] : []),
+        ...(cut ? [reducePass(problem, slices, reducedStore(problem))] : []),
       ],
-      uniforms: Object.assign({ params: uniforms }, ...prepared.map(({ uniforms }) => uniforms)),
-      scratch: Object.assign(
-        prepared.length > 0 ? { scales: (scalesOfA + copiesOf(b, batch) * n) * 4 } : {},
-        cut ? { partial: partialBytes(problem, slices) } : {},
-        ...prepared.map(({ scratch }) => scratch),
-      ),
+      uniforms: { params: uniforms, ...prepared.uniforms },
+      scratch: {
+        scales: (scalesOfA + copiesOf(b, batch) * n) * 4,
+        ...(cut ? { partial: partialBytes(problem, slices) } : {}),
+        ...prepared.scratch,
+      },
     };
   },
 };
 
 /**
  * What `pack` says. 1: both operands are scaled, split and packed first. 2: only A, and of B the scales are looked for, with which
- * it is split on its way into workgroup memory. 0: both are split there, with scales that each workgroup finds. What can't be is
- * packed. With both, `still` is frame's `writable`.
+ * it is split on its way into workgroup memory, if it can be. With both, `still` is frame's `writable`.
  */
-const [NEITHER, BOTH, ONLY_A] = [0, 1, 2];
+const [BOTH, ONLY_A] = [1, 2];
 
-/** Where the scales of an operand come from that is split on its way into workgroup memory, as far as it can be. */
-function splitOf({ pack }: Params, name: 'a' | 'b'): 'given' | 'found' | undefined {
-  if (pack === NEITHER) return 'found';
-  return pack === ONLY_A && name === 'b' ? 'given' : undefined;
-}
+/** Whether B is split on its way into workgroup memory. */
+const isSplitThere = ({ b }: MatrixTile): boolean => b.kind === 'rows';
 
-/** Whether parameters go together and, if `pack` says that something is split there, something is: else it says the same as BOTH. */
+/** Whether parameters go together and, if `pack` says that B is split there, it is: else it says the same as BOTH. */
 const fits = ({ pack }: Params, tile: MatrixTile): boolean =>
-  (pack === BOTH || SIDES.some(side => scalesOf(tile, side))) && misfit(tile) === null;
-
-/** What prepares an operand of so many elements: the scales read it, the split reads it again and writes as much. */
-function preparing(
-  lines: Pick<LinesOptions, 'name' | 'operand'>,
-  elements: number,
-  scales: 'given' | 'found' | undefined,
-) {
-  if (scales === 'found') return { bytes: 0, passes: 0 };
-  if (scales === 'given') return { bytes: 4 * elements, passes: 1 };
-  return { bytes: 12 * elements, passes: splitPasses(lines) };
-}
+  (pack === BOTH || isSplitThere(tile)) && misfit(tile) === null;
 
 /** The largest matrices of f16 with f32 results. */
 const configOf = (profile: Profile) =>
@@ -259,8 +234,11 @@ const configOf = (profile: Profile) =>
  */
 const flushEvery = (k: number): number => Math.max(32, 32 * Math.floor(Math.sqrt(k) / 8 + 0.25));
 
-/** How long a flush takes, in steps (an H200: docs/performance.md). */
-const FLUSH = 2.5;
+/** The same where the small products are summed apart: a third of the truncations are left. */
+const flushApart = (k: number): number => Math.max(32, 16 * Math.floor((11 * Math.sqrt(k)) / 16));
+
+/** How long a flush takes, in steps, and where the small products are summed apart, in small tiles (an H200: docs/performance.md). */
+const [FLUSH, FLUSH_APART] = [2.5, 1];
 
 /**
  * Steps of K, and of those between two flushes (0 for none): no fewer flushes than one `every` K, and of those numbers the
@@ -271,15 +249,16 @@ function stepsFor(
   bk: number,
   every: number,
   together: number,
+  cost: number,
 ): { readonly steps: number; readonly flush: number } {
   const steps = roundUp(ceilDiv(k, bk), together);
   const most = together * Math.max(ceilDiv(2, together), Math.floor(every / bk / together));
   const fewest = every === 0 ? 1 : ceilDiv(steps, most);
   if (fewest === 1) return { steps, flush: 0 };
-  const cost = (flush: number) => ceilDiv(steps, flush) * (flush + FLUSH);
+  const whole = (flush: number) => ceilDiv(steps, flush) * (flush + cost);
   const [flush] = Array.from({ length: fewest }, (_, i) =>
     roundUp(ceilDiv(steps, fewest + i), together),
-  ).sort((x, y) => cost(x) - cost(y));
+  ).sort((x, y) => whole(x) - whole(y));
   return { steps: ceilDiv(steps, flush) * flush, flush };
 }
 
@@ -287,28 +266,31 @@ export function tileFor(problem: Problem, profile: Profile, params: Params): Mat
   const config = configOf(profile);
   if (!config) throw new RangeError('split-f32: rejected problems are not built');
   const { k } = problem;
-  const { bm, bn, bk, sm, sn, prefetch, slices, ways = 1, flush: every = flushEvery(k) } = params;
+  const { bn, bk, sm, sn, prefetch, slices, ways = 1 } = params;
   const stages = stagesOf(params);
+  const apart = params.apart === 1 && stages === 2;
+  const { flush: every = apart ? flushApart(k) : flushEvery(k) } = params;
   const together = stepsTogether({ stages, prefetch, sm, sn, lined: false });
-  const { steps, flush } = stepsFor(ceilDiv(k, slices * ways), bk, every, together);
+  const { steps, flush } = stepsFor(
+    ceilDiv(k, slices * ways),
+    bk,
+    every,
+    together,
+    apart ? FLUSH_APART : FLUSH,
+  );
   const guardK = k !== stepsOfK({ steps, ways, slices }) * bk;
-  const source = (name: 'a' | 'b', cells: number): Source => {
-    const split = splitOf(params, name);
-    // A word of eight halves is made of eight f32 that lie side by side.
-    if (!split || stages === 1 || wordElements({ config }) !== 8) return { kind: 'blocked' };
-    const lying = asItLies(name, problem, { piece: 8, word: 4, cells, guardK });
-    return lying && (split === 'found' || lying.kind === 'rows') ? { ...lying, split } : { kind: 'blocked' };
-  };
-  const sources = { a: source('a', bm), b: source('b', bn) };
+  // A word of eight halves is made of eight f32 that lie side by side.
+  const splitB = params.pack === ONLY_A && stages === 2 && wordElements({ config }) === 8;
+  const lying = splitB ? asItLies('b', problem, { piece: 8, word: 4, cells: bn, guardK }) : null;
   return makeTile(problem, profile, params, {
     config,
     parts: 2,
+    apart,
     together,
     steps,
     flush,
-    a: sources.a,
-    b: sources.b,
-    // Of slices, bare sums are stored, and the reduction takes the scales off, if it can know them.
-    store: slices > 1 && !findsScales(sources) ? 'storeC' : 'storeScaled',
+    a: { kind: 'blocked' },
+    b: lying?.kind === 'rows' ? { ...lying, split: true } : { kind: 'blocked' },
+    ...(slices > 1 ? { begin: '', store: 'storeC' } : { begin: 'giveScales', store: 'storeScaled' }),
   });
 }

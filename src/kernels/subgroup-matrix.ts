@@ -268,11 +268,13 @@ export function tileFor(problem: Problem, profile: Profile, params: Params): Mat
   return makeTile(problem, profile, params, {
     config,
     parts: 1,
+    apart: false,
     together,
     steps,
     flush: 0,
     a: source('a', bm),
     b: source('b', bn),
+    begin: '',
     store: 'storeC',
   });
 }

@@ -23,9 +23,6 @@ export interface Place {
   readonly at: (part: number) => string;
   readonly slice: string | number;
   readonly inner: string;
-  /** The row of A in the tile, or the column of B, and the K in its step, of its first element. */
-  readonly line: string;
-  readonly k: string;
 }
 
 /** Of an operand, where a thread's words of a step are; along K they lie in slices of `lines` each. */
@@ -37,24 +34,24 @@ export function placesOf(tile: MatrixTile, side: Side, lines = sizesOf(tile, sid
 /** Along K, a thread fetches a word of every so many-th line. */
 function placesAlongK(tile: MatrixTile, side: Side, source: Blocked | Lines, lines: number): Place[] {
   const { all } = sizesOf(tile, side);
-  const { word, strideK } = layout(tile);
+  const { word } = layout(tile);
+  const stride = strideOf(tile, side);
   const words = tile.bk / word;
-  if (source.kind === 'blocked') return placesInBlock(tile, side, all, lines, strideK);
+  if (source.kind === 'blocked') return placesInBlock(tile, side, all, lines, stride);
   const { delta, line, ofLine, at } = alongLine(tile, side);
   const { first, size } = IN_C[side];
   return Array.from({ length: all / delta }, (_, i) => ({
-    // Split here, the first or the second half of a word that is to be; else the word.
-    at: half =>
+    at: () =>
       asItLies(
         side,
         source,
         source.ragged
-          ? `min(${first} + ${plus(i * delta, line)}, ${size} - 1) * ${source.ld} + ${plus(source.split ? half : 0, `from${side}`)}`
-          : plus(i * delta * source.ld + (source.split ? half : 0), `from${side}`),
-        `now * ${source.split ? 2 * words : words}`,
+          ? `min(${first} + ${plus(i * delta, line)}, ${size} - 1) * ${source.ld} + from${side}`
+          : plus(i * delta * source.ld, `from${side}`),
+        `now * ${words}`,
         `now * ${words} + ${ofLine} < params.k / ${word}`,
       ),
-    ...inSlice(side, i * delta, lines, strideK, { delta, line, at }),
+    ...inSlice(side, i * delta, lines, stride, { delta, line, at }),
   }));
 }
 
@@ -81,6 +78,7 @@ function placesAcrossK(tile: MatrixTile, side: Side, source: Rows): Place[] {
   const { bk } = tile;
   const delta = threadsOfWay(tile) / (sizesOf(tile, side).all / wordElements(tile));
   return Array.from({ length: bk / delta }, (_, i) => ({
+    // Split here, the first or the second half of a word that is to be; else the word.
     at: half =>
       asItLies(
         side,
@@ -91,8 +89,6 @@ function placesAcrossK(tile: MatrixTile, side: Side, source: Rows): Place[] {
       ),
     slice: `column${side}`,
     inner: plus(i * delta * strideOf(tile, side), `to${side}`),
-    line: `at${side} * WORD`,
-    k: plus(i * delta, `row${side}`),
   }));
 }
 
@@ -116,7 +112,7 @@ function placesInBlock(
 /** Whether a thread's lines, `delta` apart, begin at the same line of every slice. */
 const sameLine = (lines: number, delta: number) => lines % delta === 0;
 
-/** Which is word `at` of the line `first` lines below the thread's own, and where it goes. */
+/** Where word `at` of the line `first` lines below the thread's own goes. */
 function inSlice(
   side: Side,
   first: number,
@@ -124,13 +120,11 @@ function inSlice(
   stride: number,
   { delta, line, at }: { readonly delta: number; readonly line: string; readonly at: string },
 ) {
-  const of = { line: plus(first, line), k: `${at} * WORD` };
   return sameLine(lines, delta)
-    ? { ...of, slice: Math.floor(first / lines), inner: plus((first % lines) * stride, `to${side}`) }
+    ? { slice: Math.floor(first / lines), inner: plus((first % lines) * stride, `to${side}`) }
     : {
-        ...of,
-        slice: `(${of.line}) / ${lines}`,
-        inner: `(${of.line}) % ${lines} * ${stride} + ${at}`,
+        slice: `(${plus(first, line)}) / ${lines}`,
+        inner: `(${plus(first, line)}) % ${lines} * ${stride} + ${at}`,
       };
 }
 
@@ -205,12 +199,12 @@ function declareAlongK(tile: MatrixTile, side: Side, source: Blocked | Lines, li
   const inTile = source.kind === 'lines' && !source.ragged;
   return [
     ...(sameLine(lines, delta)
-      ? [`let to${side} = ${line} % ${lines} * ${layout(tile).strideK} + ${at};`]
+      ? [`let to${side} = ${line} % ${lines} * ${strideOf(tile, side)} + ${at};`]
       : []),
     ...(source.kind === 'blocked'
       ? declareBlocks(tile, side)
       : [
-          `let from${side} = ${beginOf(side)} / ${source.split ? `4 + ${ofLine} * 2` : `WORD + ${ofLine}`}${inTile ? ` + (${IN_C[side].first} + ${line}) * ${source.ld}` : ''};`,
+          `let from${side} = ${beginOf(side)} / WORD + ${ofLine}${inTile ? ` + (${IN_C[side].first} + ${line}) * ${source.ld}` : ''};`,
         ]),
   ];
 }

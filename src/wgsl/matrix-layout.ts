@@ -16,6 +16,11 @@ export interface MatrixTile {
   readonly sn: number;
   /** 1: plain. 2: A and B each lie as a high and a low part, and three products are summed (split-f32). */
   readonly parts: 1 | 2;
+  /**
+   * Of two parts in a pipeline: whether the two small products have sums of their own, which are added at the end. The large ones
+   * are truncated a third as often then.
+   */
+  readonly apart: boolean;
   /** Steps of K between two flushes of the accumulators into f32 registers, a divisor of `steps`; 0 for none. */
   readonly flush: number;
   /**
@@ -38,6 +43,8 @@ export interface MatrixTile {
   readonly stagger: number;
   readonly a: Source;
   readonly b: Source;
+  /** The kernel's own function that is called with the tile and the thread before anything else; or ''. */
+  readonly begin: string;
   /** The function that takes each finished sum: frame()'s `storeC`, or the kernel's own. */
   readonly store: string;
   /** How many neighbouring ones it takes at once: `storeWidth`. */
@@ -74,11 +81,6 @@ interface AsItLies {
   readonly ragged: boolean;
   /** Whether K ends within a step, so that what lies behind its end has to be replaced by zeros. */
   readonly guardK: boolean;
-  /**
-   * Where elements are f32, of which a high and a low part are made on their way into workgroup memory (wgsl/matrix-split.ts): where
-   * their scales come from. In a pipeline only; `ld` counts words of f32 then.
-   */
-  readonly split?: 'given' | 'found';
 }
 
 /** Lines along K: rows of A, or columns of B where it is transposed. */
@@ -89,6 +91,11 @@ export interface Lines extends AsItLies {
 /** Rows across K: of B, or of A where it is transposed. */
 export interface Rows extends AsItLies {
   readonly kind: 'rows';
+  /**
+   * Whether elements are f32, of which a high and a low part are made on their way into workgroup memory (kernels/scaled-store.ts). In a
+   * pipeline only; `ld` counts words of f32 then.
+   */
+  readonly split?: boolean;
 }
 
 export type Source = Blocked | Lines | Rows;
@@ -96,19 +103,7 @@ export type Source = Blocked | Lines | Rows;
 export const SIDES = ['A', 'B'] as const;
 export type Side = (typeof SIDES)[number];
 
-type Sources = Pick<MatrixTile, 'a' | 'b'>;
-
-export const sourceOf = ({ a, b }: Sources, side: Side): Source => (side === 'A' ? a : b);
-
-/** How the scales of an operand's lines are known; undefined where it is not split on its way into workgroup memory. */
-export function scalesOf(sources: Sources, side: Side): 'given' | 'found' | undefined {
-  const source = sourceOf(sources, side);
-  return source.kind === 'blocked' ? undefined : source.split;
-}
-
-/** Whether a workgroup finds scales of an operand by itself. */
-export const findsScales = (sources: Sources): boolean =>
-  SIDES.some(side => scalesOf(sources, side) === 'found');
+export const sourceOf = ({ a, b }: Pick<MatrixTile, 'a' | 'b'>, side: Side): Source => (side === 'A' ? a : b);
 
 export const isAcrossK = (tile: MatrixTile, side: Side): boolean => sourceOf(tile, side).kind === 'rows';
 
@@ -165,9 +160,9 @@ export const fetchedAt = (step: number, prefetch: number): number[] => {
   return step % 2 === 0 ? [step + 2, step + 3] : [];
 };
 
-/** The operands whose words a pipeline fetches a round's at a time. A step's words of f32 are twice as long. */
+/** The operands whose words a pipeline fetches a round's at a time. */
 export const linedSides = (tile: MatrixTile): Side[] =>
-  SIDES.filter(side => tile.stages === 2 && sourceOf(tile, side).kind === 'lines' && !scalesOf(tile, side));
+  SIDES.filter(side => tile.stages === 2 && sourceOf(tile, side).kind === 'lines');
 
 /** Operands larger than this don't stay in a large GPU's L2 cache (an H200's: 50 MiB in two halves). */
 export const CACHE = 24 * 2 ** 20;
@@ -183,9 +178,17 @@ export const staggerOf = (
 export const gridThreads = (problem: Problem, tile: MatrixTile): number =>
   2 * tilesOf(problem, tile.bm, tile.bn) * threads(tile);
 
-/** Words from line to line of an operand in workgroup memory, or from row to row across K. */
+/** Words of a line of an operand in a slice of workgroup memory, or of a row across K: of one part, if there are two. */
+export const wordsInLine = (tile: MatrixTile, side: Side): number =>
+  (isAcrossK(tile, side) ? sizesOf(tile, side).own : tile.bk) / wordElements(tile);
+
+/** Parts of a line that lie side by side there: a pipeline's all do, and are padded but once. */
+export const partsInLine = ({ stages, parts }: Pick<MatrixTile, 'stages' | 'parts'>): 1 | 2 =>
+  stages === 2 ? parts : 1;
+
+/** Words from line to line, or from row to row. One word of padding, so that eight neighbours lie in different banks. */
 export const strideOf = (tile: MatrixTile, side: Side): number =>
-  (isAcrossK(tile, side) ? sizesOf(tile, side).own : tile.bk) / wordElements(tile) + 1;
+  partsInLine(tile) * wordsInLine(tile, side) + 1;
 
 /** Sizes in words. A slice is what a subgroup needs of an operand: lines along K, or rows across it. */
 export function layout(tile: MatrixTile) {
@@ -231,12 +234,12 @@ const divisor = (x: number, y: number): number => (y === 0 ? x : divisor(y, x % 
  * across it in a slice for each row or column of subgroups.
  */
 export function pipelineLayout(tile: MatrixTile) {
-  const { sm, sn, bk, config, parts } = tile;
+  const { sm, sn, bk, config } = tile;
   const { word, numbers } = layout(tile);
   const lines = divisor(sm, sn);
   const slicesOf = (side: Side) => {
     const { all, own } = sizesOf(tile, side);
-    return (all / (isAcrossK(tile, side) ? own : lines)) * parts;
+    return all / (isAcrossK(tile, side) ? own : lines);
   };
   const sliceOf = (side: Side) => (isAcrossK(tile, side) ? bk : lines) * strideOf(tile, side);
   const slice = Math.max(sliceOf('A'), sliceOf('B'));
@@ -278,17 +281,10 @@ function stagedBlock({ config: { M, N }, sn }: MatrixTile, numbers: number, slic
   return blocks.find(fits) ?? blocks[2];
 }
 
-/** Elements too large for the scale of their line that a workgroup can note, where it finds the scales (wgsl/matrix-split.ts). */
-export const MOST_LARGE = 64;
-
-/** Bytes for those, for how many there are, and for what is known of the lines. */
-const memoryForScales = (tile: MatrixTile): number =>
-  findsScales(tile) ? (tile.bm + tile.bn) * 4 + MOST_LARGE * 8 + 4 : 0;
-
 export const workgroupMemory = (tile: MatrixTile): number => {
   if (tile.stages === 2) {
     const { slice, slicesAll } = pipelineLayout(tile);
-    return 2 * tile.ways * slice * slicesAll * wordBytes(tile) + memoryForScales(tile);
+    return 2 * tile.ways * slice * slicesAll * wordBytes(tile);
   }
   const { sliceA, slicesA, sliceB, slicesB } = layout(tile);
   return (sliceA * slicesA + sliceB * slicesB) * wordBytes(tile);

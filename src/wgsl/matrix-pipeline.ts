@@ -5,7 +5,8 @@
  * and nothing between two barriers waits for anything else there (docs/performance.md, log entry 16).
  *
  * Mapping: as there. A and B share the buffers, A's slices first; where both lie along K, in slices of as many lines as divide
- * a subgroup's rows and its columns. Each slice is an inner array, so that offsets of matrix loads are constants.
+ * a subgroup's rows and its columns. Each slice is an inner array, so that offsets of matrix loads are constants. Where operands have
+ * two parts, a line's low part lies behind its high one.
  *
  * Lines that were not packed come a round of steps at a time, so that neighbouring threads read a line of the cache; each thread's
  * words are of one step, and it stores them in that one (log entry 23). With ways, groups of subgroups make the whole tile over
@@ -17,18 +18,16 @@
 import { declarePlaces, placesOf } from './matrix-fetch.ts';
 import {
   fetchedAt,
-  findsScales,
   isAcrossK,
   linedSides,
   type MatrixTile,
   pipelineLayout,
-  SIDES,
   strideOf,
   subgroups,
   threadsOfWay,
+  wordsInLine,
 } from './matrix-layout.ts';
 import { pipelineResults } from './matrix-results.ts';
-import { declareSplit, splitOfSide } from './matrix-split.ts';
 import {
   beginMain,
   declareSteps,
@@ -49,29 +48,27 @@ const TURNS = [
 
 /** WGSL: declarations and `main`, to follow a frame with \`words\` access and \`tileOf(bm, bn)\`. */
 export function matrixPipeline(tile: MatrixTile): string {
-  const { config, bn, sm, sn, parts, flush, prefetch, stagger, ways } = tile;
+  const { config, bn, sm, sn, flush, apart, prefetch, stagger, ways } = tile;
   const { M, N } = config;
-  const { word, lines, slice, slicesA, slicesB, slicesAll, atOnce } = pipelineLayout(tile);
+  const { word, lines, slice, slicesA, slicesAll, atOnce } = pipelineLayout(tile);
   const [rowsOf, colsOf] = [sm / M, sn / N];
   const colsOfSubgroups = bn / sn;
   const matrices = rowsOf * colsOf;
   const sum = (matrix: number) => `sum${Math.floor(matrix / colsOf)}_${matrix % colsOf}`;
   const eachSum = (line: (name: string) => string) => unroll(matrices, 0, matrix => line(sum(matrix)));
 
-  const placesA = placesOf(tile, 'A', lines);
-  const placesB = placesOf(tile, 'B', lines);
-  const splits = { A: splitOfSide(tile, 'A', placesA), B: splitOfSide(tile, 'B', placesB) };
-  const splitSides = SIDES.flatMap(side => splits[side] ?? []);
+  const splitB = tile.b.kind === 'rows' && tile.b.split;
   const sides = partsOf(tile).flatMap(part => [
-    { side: 'A', part, first: (part * slicesA) / parts, places: placesA } as const,
-    { side: 'B', part, first: slicesA + (part * slicesB) / parts, places: placesB } as const,
+    { side: 'A', part, first: 0, inLine: part * wordsInLine(tile, 'A') } as const,
+    { side: 'B', part, first: slicesA, inLine: part * wordsInLine(tile, 'B') } as const,
   ]);
-  const words = sides.flatMap(({ side, part, first, places }) =>
-    places.map(({ at, slice, inner }, place) => ({
-      ...{ side, part, place },
-      name: `word${side}${place}_${part}`,
+  const words = sides.flatMap(({ side, part, first, inLine }) =>
+    placesOf(tile, side, lines).map(({ at, slice, inner }, i) => ({
+      side,
+      name: `word${side}${i}_${part}`,
       from: at(part),
-      to: `[${plus(first, slice)}${ways > 1 ? ' + filled' : ''}][${inner}]`,
+      to: `[${plus(first, slice)}${ways > 1 ? ' + filled' : ''}][${plus(inLine, inner)}]`,
+      split: side === 'B' && splitB ? { low: part === 1, of: `wordB${i}` } : null,
     })),
   );
   const ofLines = words.filter(({ side }) => linedSides(tile).includes(side));
@@ -79,7 +76,7 @@ export function matrixPipeline(tile: MatrixTile): string {
   const ofSteps = words.filter(word => !ofLines.includes(word));
   const at = (step: string) => `first + ${stagger ? `staggered(tile, ${step})` : step}`;
   /** A step's words into a set of registers. */
-  const fetch = (set: number | string, step: string, how: 'var ' | 'let ' | '' = '') =>
+  const fetch = (set: number, step: string, how: 'var ' | '' = '') =>
     ofSteps.length === 0
       ? ''
       : [`now = ${at(step)};`, ...ofSteps.map(({ name, from }) => `${how}${name}_${set} = ${from};`)].join(
@@ -87,17 +84,18 @@ export function matrixPipeline(tile: MatrixTile): string {
         );
   const declareWords = (set: number) => ofSteps.map(({ name }) => `var ${name}_${set}: Word;`).join('\n');
   /** And from there into a buffer. */
-  const put = (set: number | string, buffer: number) => {
+  const put = (set: number, buffer: number) => {
     const lines = ofSteps
-      .flatMap(({ side, part, place, name, to }) => {
-        const into = (value: string) => `memory${buffer}${to} = ${value};`;
-        const split = splits[side];
-        if (!split) return [into(`${name}_${set}`)];
-        const word = `word${side}${place}`;
-        return part === 0 ? [split.split(place, set), into(`${word}.high`)] : [into(`${word}.low`)];
+      .map(({ name, to, split }) => {
+        const value = split ? `${split.of}.${split.low ? 'low' : 'high'}` : `${name}_${set}`;
+        const parts =
+          split && !split.low
+            ? `let ${split.of} = splitWords(${split.of}_0_${set}, ${split.of}_1_${set}, scaleB0, scaleB1);\n`
+            : '';
+        return `${parts}memory${buffer}${to} = ${value};`;
       })
       .join('\n');
-    return splitSides.length > 0 ? `{\n  ${indent(lines, 2)}\n}` : lines;
+    return splitB ? `{\n  ${indent(lines, 2)}\n}` : lines;
   };
   /** The words of lines, of some steps. */
   const fetchLines = (step: string, how: 'var ' | '' = '') =>
@@ -110,7 +108,7 @@ export function matrixPipeline(tile: MatrixTile): string {
       ? `if (stepOfRound == ${step}) {\n  ${ofLines.map(({ name, to }) => `memory${buffer}${to} = ${name};`).join('\n  ')}\n}`
       : '';
 
-  const fragments = sides.flatMap(({ side, part, first }) => {
+  const fragments = sides.flatMap(({ side, part, first, inLine }) => {
     const [count, size, type] =
       side === 'A' ? ([rowsOf, M, 'Left'] as const) : ([colsOf, N, 'Right'] as const);
     const across = isAcrossK(tile, side);
@@ -120,7 +118,7 @@ export function matrixPipeline(tile: MatrixTile): string {
       type,
       major: across === (side === 'A') ? 'col_major' : 'row_major',
       slice: plus(first + (across ? 0 : Math.floor((i * size) / lines)), `slice${side}`),
-      offset: across ? (i * size) / word : ((i * size) % lines) * stride,
+      offset: inLine + (across ? (i * size) / word : ((i * size) % lines) * stride),
       stride,
     }));
   });
@@ -155,45 +153,33 @@ export function matrixPipeline(tile: MatrixTile): string {
       .join('\n');
   });
 
-  const nextSets = Array.from({ length: Math.min(prefetch, 2) }, (_, set) => set);
   /** The last two steps of K go first, so that the loop puts steps into the buffers in whole rounds. Then those that follow are fetched. */
-  const begin = findsScales(tile)
-    ? [
-        fetch('last', 'STEPS - 2', 'let '),
-        fetch('end', 'STEPS - 1', 'let '),
-        ...nextSets.map(set => fetch(set, `${set}`, 'var ')),
-        ...splitSides.map(({ look }) => look(['last', 'end', ...nextSets.map(String)])),
-        'workgroupBarrier();',
-        ...splitSides.map(({ scales }) => scales),
-        'workgroupBarrier();',
-        ...[put('last', 0), put('end', 1)],
-      ]
-    : [
-        ...splitSides.map(({ scales }) => scales),
-        fetchLines(`STEPS - ${together}`, 'var '),
-        fetch(0, 'STEPS - 2', 'var '),
-        ...(prefetch > 1
-          ? [
-              fetch(1, 'STEPS - 1', 'var '),
-              putLines(together - 2, 0),
-              put(0, 0),
-              putLines(together - 1, 1),
-              put(1, 1),
-            ]
-          : [
-              putLines(together - 2, 0),
-              put(0, 0),
-              fetch(0, 'STEPS - 1'),
-              putLines(together - 1, 1),
-              put(0, 1),
-            ]),
-        fetchLines('0'),
-        ...nextSets.map(set => fetch(set, `${set}`)),
-      ];
-  const checks = splitSides.flatMap(({ check }) => check || []).join('\n');
-  const laterSets = Array.from({ length: Math.max(prefetch - 2, 0) }, (_, set) => declareWords(set + 2));
+  const begin = [
+    fetchLines(`STEPS - ${together}`, 'var '),
+    fetch(0, 'STEPS - 2', 'var '),
+    ...(prefetch > 1
+      ? [
+          fetch(1, 'STEPS - 1', 'var '),
+          putLines(together - 2, 0),
+          put(0, 0),
+          putLines(together - 1, 1),
+          put(1, 1),
+        ]
+      : [putLines(together - 2, 0), put(0, 0), fetch(0, 'STEPS - 1'), putLines(together - 1, 1), put(0, 1)]),
+    fetchLines('0'),
+    ...Array.from({ length: Math.min(prefetch, 2) }, (_, set) => fetch(set, `${set}`)),
+    ...Array.from({ length: Math.max(prefetch - 2, 0) }, (_, set) => declareWords(set + 2)),
+  ]
+    .filter(Boolean)
+    .join('\n');
 
   const results = pipelineResults(tile);
+  /** What was never flushed, and what was summed apart, into the totals. */
+  const lastFlush = [
+    ...(flush ? [] : [results.declareTotals, results.flush, 'workgroupBarrier();']),
+    results.flushLow,
+    'workgroupBarrier();',
+  ].join('\n');
   const loop = flush
     ? `for (var flush = 0u; flush < FLUSHES; flush++) {
   for (var turn = 0u; turn < ${flush / together}; turn++) {
@@ -228,19 +214,24 @@ ${declareTile(tile)}
 var<workgroup> memory0: array<array<Word, ${slice}>, ${ways * slicesAll}>;
 var<workgroup> memory1: array<array<Word, ${slice}>, ${ways * slicesAll}>;
 
-${paragraph(declareSplit(tile))}${paragraph(stagger ? staggered(stagger) : '')}${paragraph(results.functions)}${beginMain(tile)}
+${paragraph(stagger ? staggered(stagger) : '')}${paragraph(results.functions)}${beginMain(tile)}
   ${paragraph(ways > 1 ? indent(declareWays, 2) : '', 2)}let sliceA = ${ownWay}subgroup / ${colsOfSubgroups}${isAcrossK(tile, 'A') ? '' : times(sm / lines)};
   let sliceB = ${ownWay}subgroup % ${colsOfSubgroups}${isAcrossK(tile, 'B') ? '' : times(sn / lines)};
-  let slot = ${ownWay}subgroup${times(atOnce)};${flush ? `\n  ${results.declareQuad}` : ''}
+  let slot = ${ownWay}subgroup${times(atOnce)};${flush || apart ? `\n  ${results.declareQuad}` : ''}
 
   ${indent(declarePlaces(tile, lines), 2)}
-  ${indent(
-    eachSum(name => `var ${name}: Result;`),
+  ${paragraph(splitB ? 'let scaleB0 = scalesOfB(tile.batch, colB * WORD);\n  let scaleB1 = scalesOfB(tile.batch, colB * WORD + 4);' : '', 2)}${indent(
+    [
+      eachSum(name => `var ${name}: Result;`),
+      apart ? eachSum(name => `var ${name.replace('sum', 'low')}: Result;`) : '',
+    ]
+      .filter(Boolean)
+      .join('\n'),
     2,
   )}
-  ${paragraph(indent(results.declareTotals, 2), 2)}${declareSteps(tile)}let first = ${ways > 1 ? `(tile.slice * ${ways} + filling) * STEPS` : 'tile.slice * STEPS'};
+  ${paragraph(flush ? indent(results.declareTotals, 2) : '', 2)}${declareSteps(tile)}let first = ${ways > 1 ? `(tile.slice * ${ways} + filling) * STEPS` : 'tile.slice * STEPS'};
   var now: u32;
-  ${indent([...begin, ...laterSets].filter(Boolean).join('\n'), 2)}
+  ${indent(begin, 2)}
   workgroupBarrier();
   ${indent(declare('even'), 2)}
   ${indent(load('even', 0), 2)}
@@ -251,7 +242,7 @@ ${paragraph(declareSplit(tile))}${paragraph(stagger ? staggered(stagger) : '')}$
   // The results, through both buffers in turn.
   let firstRow = tile.row + subgroup / ${colsOfSubgroups}${times(sm)};
   let firstCol = tile.col + subgroup % ${colsOfSubgroups}${times(sn)};
-  ${paragraph(indent(checks, 2), 2)}${indent(results.finish, 2)}
+  ${paragraph(apart ? indent(lastFlush, 2) : '', 2)}${indent(results.finish, 2)}
 }
 `;
 }

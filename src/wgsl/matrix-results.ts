@@ -20,6 +20,8 @@ export interface PipelineResults {
   readonly declareTotals: string;
   /** Adds the sums to the totals. */
   readonly flush: string;
+  /** The same of what is summed apart. */
+  readonly flushLow: string;
   /** Stores the results. */
   readonly finish: string;
 }
@@ -32,7 +34,7 @@ interface Turn {
 }
 
 export function pipelineResults(tile: MatrixTile): PipelineResults {
-  const { config, lanes, sm, sn, flush, ways, slices, store, width } = tile;
+  const { config, lanes, sm, sn, flush, apart, ways, slices, store, width } = tile;
   const { M, N } = config;
   const { numbers, slicesAll, wide, rowStaged, spread, atOnce } = pipelineLayout(tile);
   const blocksOfRow = sn / N / wide;
@@ -43,12 +45,12 @@ export function pipelineResults(tile: MatrixTile): PipelineResults {
   });
   const rowOf = (index: string) => (spread ? `spread(${index})` : index);
 
-  /** Sums into their blocks. */
-  const stage = ({ first, count, buffer }: Turn) =>
+  /** Sums into their blocks, or what is summed apart. */
+  const stage = ({ first, count, buffer }: Turn, name: 'sum' | 'low' = 'sum') =>
     unroll(count * wide, 0, i => {
       const [place, inBlock] = [Math.floor(i / wide), i % wide];
       const [row, col] = [Math.floor((first + place) / blocksOfRow), (first + place) % blocksOfRow];
-      const sum = `sum${row}_${col * wide + inBlock}`;
+      const sum = `${name}${row}_${col * wide + inBlock}`;
       return `subgroupMatrixStore<row_major>(&memory${buffer}[${plus(place, 'slot')}], ${(inBlock * N) / numbers}, ${sum}, ${rowStaged});`;
     });
 
@@ -102,23 +104,28 @@ export function pipelineResults(tile: MatrixTile): PipelineResults {
 }`;
   };
 
-  return {
-    functions: spread ? SPREAD : '',
-    declareQuad: `let quad = ${rowOf(`lane / ${quadsOfRow}`)} * ${rowStaged} + lane % ${quadsOfRow};`,
-    declareTotals: flush
-      ? eachTotal({ first: 0, count: blocks, buffer: 0 }, total => `var ${total} = ${cells('Sum', 4)}();`)
-      : '',
-    flush: turns
+  const totals = flush > 0 || apart;
+  const flushOf = (name: 'sum' | 'low') =>
+    turns
       .map(({ first, count }) => {
         const turn: Turn = { first, count, buffer: 0 };
-        return `${stage(turn)}
+        return `${stage(turn, name)}
 workgroupBarrier();
 ${eachTotal(turn, (total, place) => `${total} += bitcast<vec4<Sum>>(${place});`)}`;
       })
-      .join('\nworkgroupBarrier();\n'),
+      .join('\nworkgroupBarrier();\n');
+
+  return {
+    functions: spread ? SPREAD : '',
+    declareQuad: `let quad = ${rowOf(`lane / ${quadsOfRow}`)} * ${rowStaged} + lane % ${quadsOfRow};`,
+    declareTotals: totals
+      ? eachTotal({ first: 0, count: blocks, buffer: 0 }, total => `var ${total} = ${cells('Sum', 4)}();`)
+      : '',
+    flush: flushOf('sum'),
+    flushLow: apart ? flushOf('low') : '',
     finish: turns
       .map(turn => {
-        const staged = flush
+        const staged = totals
           ? eachTotal(turn, (total, place) => `${place} = bitcast<vec4<u32>>(${total});`)
           : stage(turn);
         return `${staged}\nworkgroupBarrier();\n${storeBlocks(turn)}`;

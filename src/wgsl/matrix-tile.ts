@@ -190,9 +190,9 @@ ${beginMain(tile)}
 /** The parts of an operand, by number: the high one, and the low one where it is split. */
 export const partsOf = ({ parts }: MatrixTile): readonly number[] => (parts === 1 ? [0] : [0, 1]);
 
-/** WGSL: every product of a row of matrices and a column of them, of one K of the matrix unit. */
+/** WGSL: every product of a row of matrices and a column of them, of one K of the matrix unit, into `sum0_0` or `low0_0` and so on. */
 export function multiplies(
-  { sm, sn, config, parts }: MatrixTile,
+  { sm, sn, config, parts, apart }: MatrixTile,
   left: (row: number, part: number) => string,
   right: (col: number, part: number) => string,
 ): string {
@@ -207,16 +207,17 @@ export function multiplies(
           [high, high],
         ];
   return products
-    .flatMap(([p, q]) =>
-      Array.from({ length: sm / config.M }, (_, i) =>
+    .flatMap(([p, q]) => {
+      const sum = apart && p + q > 0 ? 'low' : 'sum';
+      return Array.from({ length: sm / config.M }, (_, i) =>
         unroll(
           sn / config.N,
           0,
           j =>
-            `sum${i}_${j} = subgroupMatrixMultiplyAccumulate(${left(i, p)}, ${right(j, q)}, sum${i}_${j});`,
+            `${sum}${i}_${j} = subgroupMatrixMultiplyAccumulate(${left(i, p)}, ${right(j, q)}, ${sum}${i}_${j});`,
         ),
-      ),
-    )
+      );
+    })
     .join('\n');
 }
 
@@ -258,7 +259,12 @@ fn main(
   @builtin(subgroup_invocation_id) lane: u32,
 ) {
   let tile = tileOf(group, groups);
-  if (!tile.valid) { return; }`;
+  if (!tile.valid) { return; }${
+    tile.begin
+      ? `
+  ${tile.begin}(tile, ${tile.ways > 1 ? 'threadOfAll' : 'thread'});`
+      : ''
+  }`;
 
 /** WGSL: the same where they are not written into the source. */
 export const declareSteps = ({ fixedSteps, flush, ways }: MatrixTile): string =>

@@ -212,7 +212,7 @@ function paramsFor(kernel: Kernel, problem: Problem): Params {
 
 /**
  * The same parameters for a pipeline; each third turn packs what another does not and may keep its loads still, fetches further
- * ahead, or cuts K into ways.
+ * ahead, cuts K into ways, or sums small products apart.
  */
 function pipelined(params: Params, turn: number): Params {
   const [{ K }] = gpu().profile.matrixConfigs;
@@ -221,6 +221,7 @@ function pipelined(params: Params, turn: number): Params {
     ...params,
     ...{ bk: K, stages: 2, pack: [0, 1, 2, 3][third % 4], prefetch: [1, 2, 4][third % 3] },
     ...{ ways: 1 + (Math.floor(third / 2) % 2), stagger: 8 * (third % 2), still: third % 2 },
+    apart: Math.floor(third / 4) % 2,
   };
 }
 

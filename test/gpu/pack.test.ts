@@ -7,7 +7,6 @@ import { createBuffer, type HostArray, readBuffer, writeBuffer } from '../../src
 import { Executable } from '../../src/device/executable.ts';
 import { fromHalves, toHalves } from '../../src/float16.ts';
 import { type PackedType, pack } from '../../src/kernels/pack.ts';
-import { linesData, linesName, scalesPass } from '../../src/kernels/scales.ts';
 import { split } from '../../src/kernels/split.ts';
 import { random } from '../../src/measure/random.ts';
 import { BYTES, type InputType, type Operand } from '../../src/problem.ts';
@@ -200,17 +199,14 @@ function scalesOf({ lines, length }: Case, { element }: ReturnType<typeof laidOu
   });
 }
 
-test('scales of lines across memory', async () => {
+test.each(SIDES)('scales alone of $name, transposed $trans', async side => {
   for (const { pads, ...size } of [...SIZES, ...LONG]) {
     for (const pad of pads) {
-      const it: Case = { name: 'b', trans: false, ...size, type: 'f32', pad };
+      const it: Case = { ...side, ...size, type: 'f32', pad };
       const source = laidOut(it);
-      const options = { ...it, operand: source.operand, batch: BATCH, firstScale: 0 };
-      const program = {
-        passes: [scalesPass(options)],
-        uniforms: { [linesName(options)]: linesData(options) },
-        scratch: { scales: BATCH * it.lines * 4 },
-      };
+      const prepared = split([{ ...it, operand: source.operand, batch: BATCH, firstScale: 0 }]);
+      expect(prepared.a ?? prepared.b).toBe(undefined);
+      const program = { ...prepared, scratch: { scales: BATCH * it.lines * 4 } };
       const bytes = await written(program, it, source, 'scales');
       expect([...new Float32Array(bytes, 0, BATCH * it.lines)], JSON.stringify(it)).toEqual(
         scalesOf(it, source),
@@ -227,9 +223,10 @@ test.each(SIDES)('a high and a low part of $name, transposed $trans', async side
       const block = [32, 16] as const;
       // One step more than there is K.
       const steps = Math.ceil(it.length / block[1]) + 1;
-      const options = { ...it, operand: source.operand, batch: BATCH, firstScale: 0, block, steps };
-      const { passes, part, uniforms, scratch } = split(options);
-      const program = { passes, uniforms, scratch: { ...scratch, scales: BATCH * it.lines * 4 } };
+      const blocks = { lines: block[0], k: block[1], steps };
+      const prepared = split([{ ...it, operand: source.operand, batch: BATCH, firstScale: 0, blocks }]);
+      const part = prepared[it.name]?.part ?? 0;
+      const program = { ...prepared, scratch: { ...prepared.scratch, scales: BATCH * it.lines * 4 } };
       const scales = [...new Float32Array(await written(program, it, source, 'scales'), 0, BATCH * it.lines)];
       expect(scales, JSON.stringify(it)).toEqual(scalesOf(it, source));
       const bytes = await written(program, it, source, `packed${it.name.toUpperCase()}`);

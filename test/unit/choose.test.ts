@@ -110,7 +110,7 @@ test('which kernel is chosen', () => {
     f32 4096 strict → register-tile: plain, phone, mali, adreno, intel, intel-range, nvidia, nvidia-16k, amd-32, amd-64, swiftshader, lavapipe-25, lavapipe-26, huge; subgroup-matrix: apple
     f32 4096 narrowed → register-tile: plain, phone, mali, adreno, intel-range, amd-32, swiftshader, lavapipe-25; subgroup-matrix: intel, apple, nvidia, nvidia-16k, amd-64, lavapipe-26, huge
     f32 odd, TT → register-tile: plain, phone, mali, adreno, intel-range, amd-32, amd-64, swiftshader, lavapipe-25, lavapipe-26; split-f32: intel, nvidia, nvidia-16k, huge; subgroup-matrix: apple
-    f32 prime → register-tile: plain, phone, mali, adreno, intel-range, amd-32, amd-64, swiftshader, lavapipe-25, lavapipe-26; split-f32: intel, nvidia, nvidia-16k, huge; subgroup-matrix: apple
+    f32 prime → register-tile: plain, phone, mali, adreno, intel-range, amd-32, amd-64, swiftshader, lavapipe-25; split-f32: intel, nvidia, nvidia-16k, lavapipe-26, huge; subgroup-matrix: apple
     vector times matrix → gemv: all
     matrix times vector → gemv: all
     few rows, B transposed → none: plain, phone, swiftshader; gemv: mali, adreno, intel, intel-range, apple, nvidia, nvidia-16k, amd-32, amd-64, lavapipe-25, lavapipe-26, huge

@@ -66,7 +66,9 @@ function expectProduct({ rung: name, build }: Rung, profile: Profile, shape: Sha
   const program = chosen?.program() ?? build(shape, profile);
   const pass = program.passes[program.passes.length - 1];
   expect(mapping.threads).toBe(pass.threads);
-  expect(workgroupBytes(mapping.arrays)).toBe(pass.workgroupMemory);
+  // Not drawn: the scales of a tile's rows and columns, which rung 11 keeps there until it stores C.
+  const scales = name === '11' ? (mapping.tile.m + mapping.tile.n) * 4 : 0;
+  expect(workgroupBytes(mapping.arrays) + scales).toBe(pass.workgroupMemory);
 }
 
 describe.each(Object.entries(DEVICES))('%s', (_, profile) => {
@@ -213,10 +215,8 @@ describe('pipelines of two buffers', () => {
       ),
     ).toMatchInlineSnapshot(`
       [
-        "A high 128×24, 64 lines are loaded",
-        "A low 128×24, 64 lines are loaded",
-        "B high 128×24, 32 lines are loaded",
-        "B low 128×24, 32 lines are loaded",
+        "A high, low 128×40, 64 lines are loaded",
+        "B high, low 128×40, 32 lines are loaded",
       ]
     `);
     expect(touched(traced, load, 'A', view).copied.get(0)!.size).toBe(64 * 16);

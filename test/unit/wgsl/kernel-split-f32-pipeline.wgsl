@@ -59,7 +59,10 @@ struct Lines {
   ld: u32, offset: u32, stride: u32,
   first: u32,                        // scale
   steps: u32,                        // of K that its blocks reach over, where it is split
+  groups: u32,                       // workgroups that split it
 }
+
+alias Cells = vec4<f32>;
 
 @group(0) @binding(4) var<uniform> linesA: Lines;
 @group(0) @binding(5) var<uniform> linesB: Lines;
@@ -71,39 +74,61 @@ fn scaleOf(lines: Lines, batch: u32, line: u32) -> f32 {
   return scales[lines.first + min(batch, lines.copies - 1) * lines.lines + line];
 }
 
-alias Cells = vec4<f32>;
+// 1 / scale, exactly; 0 for a marked line.
+fn inverse(scale: f32) -> f32 { return select(bitcast<f32>((254u << 23) - bitcast<u32>(scale)), 0.0, scale == 0.0); }
 
 fn plainSum(batch: u32, row: u32, col: u32) -> f32 {
   let fromA = linesA.offset + batch * linesA.stride + row * linesA.ld;
   let fromB = linesB.offset + batch * linesB.stride + col * 1;
   var sum = 0.0;
   for (var k = 0u; k < params.k; k++) {
-    sum += originalA[fromA + k] * originalB[fromB + k * linesB.ld];
+    sum += originalA[fromA + k * 1] * originalB[fromB + k * linesB.ld];
   }
   return sum;
 }
 
-// 1 / scale, exactly.
-fn inverse(scale: Cells) -> Cells { return bitcast<Cells>((254u << 23) - bitcast<vec4<u32>>(scale)); }
+// Of the tile's rows and columns; those past the edge repeat the last ones.
+var<workgroup> unscaleA: array<f32, 64>;
+var<workgroup> unscaleB: array<Cells, 16>;
+
+fn giveScales(tile: Tile, thread: u32) {
+  for (var i = thread; i < 64; i += 128) {
+    unscaleA[i] = inverse(scaleOf(linesA, tile.batch, min(tile.row + i, params.m - 1)));
+  }
+  for (var i = thread; i < 16; i += 128) {
+    let col = tile.col + i * 4;
+    unscaleB[i] = Cells(
+      inverse(scaleOf(linesB, tile.batch, min(col, params.n - 1))),
+      inverse(scaleOf(linesB, tile.batch, min(col + 1, params.n - 1))),
+      inverse(scaleOf(linesB, tile.batch, min(col + 2, params.n - 1))),
+      inverse(scaleOf(linesB, tile.batch, min(col + 3, params.n - 1))),
+    );
+  }
+}
 
 fn storeScaled(batch: u32, row: u32, col: u32, sum: Cells) {
-  if (row >= params.m || col >= params.n) { return; }
-  let scaleA = Cells(scaleOf(linesA, batch, row));
-  let scaleB = Cells(
-    scaleOf(linesB, batch, col), scaleOf(linesB, batch, col + 1),
-    scaleOf(linesB, batch, col + 2), scaleOf(linesB, batch, col + 3),
-  );
+  let one = Cells(unscaleA[row % 64]);
+  let other = unscaleB[col % 64 / 4];
   // The smaller factor first: the other way round, the product could overflow on its way.
-  let one = inverse(scaleA);
-  let other = inverse(scaleB);
   var value = sum * min(one, other) * max(one, other);
-  let marked = (scaleA == Cells()) | (scaleB == Cells());
-  if (any(marked)) {
+  let marked = (one == Cells()) | (other == Cells());
+  if (any(marked) && row < params.m && col < params.n) {
     for (var j = 0u; j < 4; j++) {
       if (marked[j]) { value[j] = plainSum(batch, row, col + j); }
     }
   }
   storeC(batch, row, col, value);
+}
+
+struct Halves { high: vec2<u32>, low: vec2<u32> }
+
+fn halves(x: vec4f) -> Halves {
+  let high = bitcast<vec4f>((bitcast<vec4<u32>>(x) + vec4(0x1000u)) & vec4(0xffffe000u));
+  let low = x - high;
+  return Halves(
+    vec2(pack2x16float(high.xy), pack2x16float(high.zw)),
+    vec2(pack2x16float(low.xy), pack2x16float(low.zw)),
+  );
 }
 
 // Of four columns; those past the edge repeat the last one.
@@ -113,6 +138,14 @@ fn scalesOfB(batch: u32, col: u32) -> vec4f {
     scaleOf(linesB, batch, min(col, last)), scaleOf(linesB, batch, min(col + 1, last)),
     scaleOf(linesB, batch, min(col + 2, last)), scaleOf(linesB, batch, min(col + 3, last)),
   );
+}
+
+struct Parts { high: vec4<u32>, low: vec4<u32> }
+
+fn splitWords(x: vec4<u32>, y: vec4<u32>, scaleX: vec4f, scaleY: vec4f) -> Parts {
+  let first = halves(bitcast<vec4f>(x) * scaleX);
+  let second = halves(bitcast<vec4f>(y) * scaleY);
+  return Parts(vec4(first.high, second.high), vec4(first.low, second.low));
 }
 
 alias Left = subgroup_matrix_left<f16, 16, 16>;
@@ -128,32 +161,8 @@ const STEPS = 36u;             // of K, in each slice of it
 const FLUSHES = 6u;
 
 // Two buffers of slices of A and, behind them, of B.
-var<workgroup> memory0: array<array<Word, 96>, 8>;
-var<workgroup> memory1: array<array<Word, 96>, 8>;
-
-struct Halves { high: vec2<u32>, low: vec2<u32> }
-
-fn halves(x: vec4f) -> Halves {
-  let high = bitcast<vec4f>((bitcast<vec4<u32>>(x) + vec4(0x1000u)) & vec4(0xffffe000u));
-  let low = x - high;
-  return Halves(
-    vec2(pack2x16float(high.xy), pack2x16float(high.zw)),
-    vec2(pack2x16float(low.xy), pack2x16float(low.zw)),
-  );
-}
-
-struct Eight { x: vec4f, y: vec4f }
-struct Parts { high: vec4<u32>, low: vec4<u32> }
-
-fn split(word: Eight) -> Parts {
-  let first = halves(word.x);
-  let second = halves(word.y);
-  return Parts(vec4(first.high, second.high), vec4(first.low, second.low));
-}
-
-
-// Rows of staged results in the order 0, 2, 1, 3: what eight lanes read at once lies in different banks.
-fn spread(row: u32) -> u32 { return row / 4 * 4 + row % 2 * 2 + row / 2 % 2; }
+var<workgroup> memory0: array<array<Word, 160>, 4>;
+var<workgroup> memory1: array<array<Word, 160>, 4>;
 
 @compute @workgroup_size(128)
 fn main(
@@ -165,10 +174,11 @@ fn main(
 ) {
   let tile = tileOf(group, groups);
   if (!tile.valid) { return; }
+  giveScales(tile, thread);
   let sliceA = subgroup / 2;
   let sliceB = subgroup % 2;
-  let slot = subgroup * 2;
-  let quad = spread(lane / 4) * 6 + lane % 4;
+  let slot = subgroup;
+  let quad = lane / 8 * 10 + lane % 8;
 
   // Along K, this thread fetches word atK of its line and of every 64th line below. Eight neighbouring threads
   // take eight lines, so that their stores fall into different banks.
@@ -180,25 +190,25 @@ fn main(
   let rowB = thread / 8;
   let atB = thread % 8;
   let columnB = atB / 4;
-  let toB = rowB * 5 + atB % 4;
+  let toB = rowB * 9 + atB % 4;
   let colB = tile.col / WORD + atB;
   let fromB = (params.offsetB + tile.batch * params.strideB) / 4 + rowB * 128 + colB * 2;
+  let scaleB0 = scalesOfB(tile.batch, colB * WORD);
+  let scaleB1 = scalesOfB(tile.batch, colB * WORD + 4);
   var sum0_0: Result;
   var sum0_1: Result;
   var sum1_0: Result;
   var sum1_1: Result;
   var total0_0 = vec4<Sum>();
   var total0_1 = vec4<Sum>();
+  var total0_2 = vec4<Sum>();
+  var total0_3 = vec4<Sum>();
   var total1_0 = vec4<Sum>();
   var total1_1 = vec4<Sum>();
-  var total2_0 = vec4<Sum>();
-  var total2_1 = vec4<Sum>();
-  var total3_0 = vec4<Sum>();
-  var total3_1 = vec4<Sum>();
+  var total1_2 = vec4<Sum>();
+  var total1_3 = vec4<Sum>();
   let first = tile.slice * STEPS;
   var now: u32;
-  let scaleB0 = scalesOfB(tile.batch, colB * WORD);
-  let scaleB1 = scalesOfB(tile.batch, colB * WORD + 4);
   now = first + STEPS - 2;
   var wordA0_0_0 = a[blockA0 + now * 128];
   var wordB0_0_0 = select(Word(), b[fromB + now * 2048], now * BK + rowB < params.k);
@@ -210,18 +220,18 @@ fn main(
   var wordA0_1_1 = a[blockA1 + now * 128];
   var wordB0_1_1 = select(Word(), b[fromB + 1 + now * 2048], now * BK + rowB < params.k);
   {
-    memory0[(line) / 32][(line) % 32 * 3 + atK] = wordA0_0_0;
-    let wordB0 = split(Eight(bitcast<vec4f>(wordB0_0_0) * scaleB0, bitcast<vec4f>(wordB0_1_0) * scaleB1));
-    memory0[columnB + 4][toB] = wordB0.high;
-    memory0[(line) / 32 + 2][(line) % 32 * 3 + atK] = wordA0_1_0;
-    memory0[columnB + 6][toB] = wordB0.low;
+    memory0[(line) / 32][(line) % 32 * 5 + atK] = wordA0_0_0;
+    let wordB0 = splitWords(wordB0_0_0, wordB0_1_0, scaleB0, scaleB1);
+    memory0[columnB + 2][toB] = wordB0.high;
+    memory0[(line) / 32][(line) % 32 * 5 + atK + 2] = wordA0_1_0;
+    memory0[columnB + 2][toB + 4] = wordB0.low;
   }
   {
-    memory1[(line) / 32][(line) % 32 * 3 + atK] = wordA0_0_1;
-    let wordB0 = split(Eight(bitcast<vec4f>(wordB0_0_1) * scaleB0, bitcast<vec4f>(wordB0_1_1) * scaleB1));
-    memory1[columnB + 4][toB] = wordB0.high;
-    memory1[(line) / 32 + 2][(line) % 32 * 3 + atK] = wordA0_1_1;
-    memory1[columnB + 6][toB] = wordB0.low;
+    memory1[(line) / 32][(line) % 32 * 5 + atK] = wordA0_0_1;
+    let wordB0 = splitWords(wordB0_0_1, wordB0_1_1, scaleB0, scaleB1);
+    memory1[columnB + 2][toB] = wordB0.high;
+    memory1[(line) / 32][(line) % 32 * 5 + atK + 2] = wordA0_1_1;
+    memory1[columnB + 2][toB + 4] = wordB0.low;
   }
   now = first + 0;
   wordA0_0_0 = a[blockA0 + now * 128];
@@ -242,14 +252,14 @@ fn main(
   var evenA11: Left;
   var evenB01: Right;
   var evenB11: Right;
-  evenA00 = subgroupMatrixLoad<Left, row_major>(&memory0[sliceA], 0, 3);
-  evenA10 = subgroupMatrixLoad<Left, row_major>(&memory0[sliceA], 48, 3);
-  evenB00 = subgroupMatrixLoad<Right, row_major>(&memory0[sliceB + 4], 0, 5);
-  evenB10 = subgroupMatrixLoad<Right, row_major>(&memory0[sliceB + 4], 2, 5);
-  evenA01 = subgroupMatrixLoad<Left, row_major>(&memory0[sliceA + 2], 0, 3);
-  evenA11 = subgroupMatrixLoad<Left, row_major>(&memory0[sliceA + 2], 48, 3);
-  evenB01 = subgroupMatrixLoad<Right, row_major>(&memory0[sliceB + 6], 0, 5);
-  evenB11 = subgroupMatrixLoad<Right, row_major>(&memory0[sliceB + 6], 2, 5);
+  evenA00 = subgroupMatrixLoad<Left, row_major>(&memory0[sliceA], 0, 5);
+  evenA10 = subgroupMatrixLoad<Left, row_major>(&memory0[sliceA], 80, 5);
+  evenB00 = subgroupMatrixLoad<Right, row_major>(&memory0[sliceB + 2], 0, 9);
+  evenB10 = subgroupMatrixLoad<Right, row_major>(&memory0[sliceB + 2], 2, 9);
+  evenA01 = subgroupMatrixLoad<Left, row_major>(&memory0[sliceA], 2, 5);
+  evenA11 = subgroupMatrixLoad<Left, row_major>(&memory0[sliceA], 82, 5);
+  evenB01 = subgroupMatrixLoad<Right, row_major>(&memory0[sliceB + 2], 4, 9);
+  evenB11 = subgroupMatrixLoad<Right, row_major>(&memory0[sliceB + 2], 6, 9);
   var oddA00: Left;
   var oddA10: Left;
   var oddB00: Right;
@@ -275,20 +285,20 @@ fn main(
       sum0_1 = subgroupMatrixMultiplyAccumulate(evenA00, evenB10, sum0_1);
       sum1_0 = subgroupMatrixMultiplyAccumulate(evenA10, evenB00, sum1_0);
       sum1_1 = subgroupMatrixMultiplyAccumulate(evenA10, evenB10, sum1_1);
-      oddA00 = subgroupMatrixLoad<Left, row_major>(&memory1[sliceA], 0, 3);
-      oddA10 = subgroupMatrixLoad<Left, row_major>(&memory1[sliceA], 48, 3);
-      oddB00 = subgroupMatrixLoad<Right, row_major>(&memory1[sliceB + 4], 0, 5);
-      oddB10 = subgroupMatrixLoad<Right, row_major>(&memory1[sliceB + 4], 2, 5);
-      oddA01 = subgroupMatrixLoad<Left, row_major>(&memory1[sliceA + 2], 0, 3);
-      oddA11 = subgroupMatrixLoad<Left, row_major>(&memory1[sliceA + 2], 48, 3);
-      oddB01 = subgroupMatrixLoad<Right, row_major>(&memory1[sliceB + 6], 0, 5);
-      oddB11 = subgroupMatrixLoad<Right, row_major>(&memory1[sliceB + 6], 2, 5);
+      oddA00 = subgroupMatrixLoad<Left, row_major>(&memory1[sliceA], 0, 5);
+      oddA10 = subgroupMatrixLoad<Left, row_major>(&memory1[sliceA], 80, 5);
+      oddB00 = subgroupMatrixLoad<Right, row_major>(&memory1[sliceB + 2], 0, 9);
+      oddB10 = subgroupMatrixLoad<Right, row_major>(&memory1[sliceB + 2], 2, 9);
+      oddA01 = subgroupMatrixLoad<Left, row_major>(&memory1[sliceA], 2, 5);
+      oddA11 = subgroupMatrixLoad<Left, row_major>(&memory1[sliceA], 82, 5);
+      oddB01 = subgroupMatrixLoad<Right, row_major>(&memory1[sliceB + 2], 4, 9);
+      oddB11 = subgroupMatrixLoad<Right, row_major>(&memory1[sliceB + 2], 6, 9);
       {
-        memory0[(line) / 32][(line) % 32 * 3 + atK] = wordA0_0_0;
-        let wordB0 = split(Eight(bitcast<vec4f>(wordB0_0_0) * scaleB0, bitcast<vec4f>(wordB0_1_0) * scaleB1));
-        memory0[columnB + 4][toB] = wordB0.high;
-        memory0[(line) / 32 + 2][(line) % 32 * 3 + atK] = wordA0_1_0;
-        memory0[columnB + 6][toB] = wordB0.low;
+        memory0[(line) / 32][(line) % 32 * 5 + atK] = wordA0_0_0;
+        let wordB0 = splitWords(wordB0_0_0, wordB0_1_0, scaleB0, scaleB1);
+        memory0[columnB + 2][toB] = wordB0.high;
+        memory0[(line) / 32][(line) % 32 * 5 + atK + 2] = wordA0_1_0;
+        memory0[columnB + 2][toB + 4] = wordB0.low;
       }
       now = first + min(step + 2, STEPS - 1);
       wordA0_0_0 = a[blockA0 + now * 128];
@@ -309,20 +319,20 @@ fn main(
       sum0_1 = subgroupMatrixMultiplyAccumulate(oddA00, oddB10, sum0_1);
       sum1_0 = subgroupMatrixMultiplyAccumulate(oddA10, oddB00, sum1_0);
       sum1_1 = subgroupMatrixMultiplyAccumulate(oddA10, oddB10, sum1_1);
-      evenA00 = subgroupMatrixLoad<Left, row_major>(&memory0[sliceA], 0, 3);
-      evenA10 = subgroupMatrixLoad<Left, row_major>(&memory0[sliceA], 48, 3);
-      evenB00 = subgroupMatrixLoad<Right, row_major>(&memory0[sliceB + 4], 0, 5);
-      evenB10 = subgroupMatrixLoad<Right, row_major>(&memory0[sliceB + 4], 2, 5);
-      evenA01 = subgroupMatrixLoad<Left, row_major>(&memory0[sliceA + 2], 0, 3);
-      evenA11 = subgroupMatrixLoad<Left, row_major>(&memory0[sliceA + 2], 48, 3);
-      evenB01 = subgroupMatrixLoad<Right, row_major>(&memory0[sliceB + 6], 0, 5);
-      evenB11 = subgroupMatrixLoad<Right, row_major>(&memory0[sliceB + 6], 2, 5);
+      evenA00 = subgroupMatrixLoad<Left, row_major>(&memory0[sliceA], 0, 5);
+      evenA10 = subgroupMatrixLoad<Left, row_major>(&memory0[sliceA], 80, 5);
+      evenB00 = subgroupMatrixLoad<Right, row_major>(&memory0[sliceB + 2], 0, 9);
+      evenB10 = subgroupMatrixLoad<Right, row_major>(&memory0[sliceB + 2], 2, 9);
+      evenA01 = subgroupMatrixLoad<Left, row_major>(&memory0[sliceA], 2, 5);
+      evenA11 = subgroupMatrixLoad<Left, row_major>(&memory0[sliceA], 82, 5);
+      evenB01 = subgroupMatrixLoad<Right, row_major>(&memory0[sliceB + 2], 4, 9);
+      evenB11 = subgroupMatrixLoad<Right, row_major>(&memory0[sliceB + 2], 6, 9);
       {
-        memory1[(line) / 32][(line) % 32 * 3 + atK] = wordA0_0_1;
-        let wordB0 = split(Eight(bitcast<vec4f>(wordB0_0_1) * scaleB0, bitcast<vec4f>(wordB0_1_1) * scaleB1));
-        memory1[columnB + 4][toB] = wordB0.high;
-        memory1[(line) / 32 + 2][(line) % 32 * 3 + atK] = wordA0_1_1;
-        memory1[columnB + 6][toB] = wordB0.low;
+        memory1[(line) / 32][(line) % 32 * 5 + atK] = wordA0_0_1;
+        let wordB0 = splitWords(wordB0_0_1, wordB0_1_1, scaleB0, scaleB1);
+        memory1[columnB + 2][toB] = wordB0.high;
+        memory1[(line) / 32][(line) % 32 * 5 + atK + 2] = wordA0_1_1;
+        memory1[columnB + 2][toB + 4] = wordB0.low;
       }
       now = first + min(step + 3, STEPS - 1);
       wordA0_0_1 = a[blockA0 + now * 128];
@@ -332,21 +342,21 @@ fn main(
       workgroupBarrier();
     }
     // Into f32 registers, before the matrix units have truncated too much.
-    subgroupMatrixStore<row_major>(&memory0[slot], 0, sum0_0, 6);
-    subgroupMatrixStore<row_major>(&memory0[slot + 1], 0, sum0_1, 6);
+    subgroupMatrixStore<row_major>(&memory0[slot], 0, sum0_0, 10);
+    subgroupMatrixStore<row_major>(&memory0[slot], 4, sum0_1, 10);
     workgroupBarrier();
     total0_0 += bitcast<vec4<Sum>>(memory0[slot][quad]);
-    total0_1 += bitcast<vec4<Sum>>(memory0[slot][quad + 48]);
-    total1_0 += bitcast<vec4<Sum>>(memory0[slot + 1][quad]);
-    total1_1 += bitcast<vec4<Sum>>(memory0[slot + 1][quad + 48]);
+    total0_1 += bitcast<vec4<Sum>>(memory0[slot][quad + 40]);
+    total0_2 += bitcast<vec4<Sum>>(memory0[slot][quad + 80]);
+    total0_3 += bitcast<vec4<Sum>>(memory0[slot][quad + 120]);
     workgroupBarrier();
-    subgroupMatrixStore<row_major>(&memory0[slot], 0, sum1_0, 6);
-    subgroupMatrixStore<row_major>(&memory0[slot + 1], 0, sum1_1, 6);
+    subgroupMatrixStore<row_major>(&memory0[slot], 0, sum1_0, 10);
+    subgroupMatrixStore<row_major>(&memory0[slot], 4, sum1_1, 10);
     workgroupBarrier();
-    total2_0 += bitcast<vec4<Sum>>(memory0[slot][quad]);
-    total2_1 += bitcast<vec4<Sum>>(memory0[slot][quad + 48]);
-    total3_0 += bitcast<vec4<Sum>>(memory0[slot + 1][quad]);
-    total3_1 += bitcast<vec4<Sum>>(memory0[slot + 1][quad + 48]);
+    total1_0 += bitcast<vec4<Sum>>(memory0[slot][quad]);
+    total1_1 += bitcast<vec4<Sum>>(memory0[slot][quad + 40]);
+    total1_2 += bitcast<vec4<Sum>>(memory0[slot][quad + 80]);
+    total1_3 += bitcast<vec4<Sum>>(memory0[slot][quad + 120]);
     sum0_0 = Result();
     sum0_1 = Result();
     sum1_0 = Result();
@@ -358,31 +368,27 @@ fn main(
   let firstRow = tile.row + subgroup / 2 * 32;
   let firstCol = tile.col + subgroup % 2 * 32;
   memory0[slot][quad] = bitcast<vec4<u32>>(total0_0);
-  memory0[slot][quad + 48] = bitcast<vec4<u32>>(total0_1);
-  memory0[slot + 1][quad] = bitcast<vec4<u32>>(total1_0);
-  memory0[slot + 1][quad + 48] = bitcast<vec4<u32>>(total1_1);
+  memory0[slot][quad + 40] = bitcast<vec4<u32>>(total0_1);
+  memory0[slot][quad + 80] = bitcast<vec4<u32>>(total0_2);
+  memory0[slot][quad + 120] = bitcast<vec4<u32>>(total0_3);
   workgroupBarrier();
   for (var v = 0u; v < 4; v++) {
     let i = lane + v * 32;
-    let place = i / 64;
-    let block = place;
-    let row = spread(i % 64 / 4);
-    let unit = i % 4;
-    let sum = bitcast<vec4<Sum>>(memory0[slot + place][row * 6 + unit]);
-    storeScaled(tile.batch, firstRow + block / 2 * 16 + row, firstCol + block % 2 * 16 + unit * 4, sum);
+    let row = i / 8;
+    let unit = i % 8;
+    let sum = bitcast<vec4<Sum>>(memory0[slot][row * 10 + unit]);
+    storeScaled(tile.batch, firstRow + row, firstCol + unit * 4, sum);
   }
-  memory1[slot][quad] = bitcast<vec4<u32>>(total2_0);
-  memory1[slot][quad + 48] = bitcast<vec4<u32>>(total2_1);
-  memory1[slot + 1][quad] = bitcast<vec4<u32>>(total3_0);
-  memory1[slot + 1][quad + 48] = bitcast<vec4<u32>>(total3_1);
+  memory1[slot][quad] = bitcast<vec4<u32>>(total1_0);
+  memory1[slot][quad + 40] = bitcast<vec4<u32>>(total1_1);
+  memory1[slot][quad + 80] = bitcast<vec4<u32>>(total1_2);
+  memory1[slot][quad + 120] = bitcast<vec4<u32>>(total1_3);
   workgroupBarrier();
   for (var v = 0u; v < 4; v++) {
     let i = lane + v * 32;
-    let place = i / 64;
-    let block = place + 2;
-    let row = spread(i % 64 / 4);
-    let unit = i % 4;
-    let sum = bitcast<vec4<Sum>>(memory1[slot + place][row * 6 + unit]);
-    storeScaled(tile.batch, firstRow + block / 2 * 16 + row, firstCol + block % 2 * 16 + unit * 4, sum);
+    let row = i / 8;
+    let unit = i % 8;
+    let sum = bitcast<vec4<Sum>>(memory1[slot][row * 10 + unit]);
+    storeScaled(tile.batch, firstRow + 16 + row, firstCol + unit * 4, sum);
   }
 }

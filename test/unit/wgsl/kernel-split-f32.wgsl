@@ -59,7 +59,10 @@ struct Lines {
   ld: u32, offset: u32, stride: u32,
   first: u32,                        // scale
   steps: u32,                        // of K that its blocks reach over, where it is split
+  groups: u32,                       // workgroups that split it
 }
+
+alias Cells = vec4<f32>;
 
 @group(0) @binding(4) var<uniform> linesA: Lines;
 @group(0) @binding(5) var<uniform> linesB: Lines;
@@ -71,34 +74,45 @@ fn scaleOf(lines: Lines, batch: u32, line: u32) -> f32 {
   return scales[lines.first + min(batch, lines.copies - 1) * lines.lines + line];
 }
 
-alias Cells = vec4<f32>;
+// 1 / scale, exactly; 0 for a marked line.
+fn inverse(scale: f32) -> f32 { return select(bitcast<f32>((254u << 23) - bitcast<u32>(scale)), 0.0, scale == 0.0); }
 
 fn plainSum(batch: u32, row: u32, col: u32) -> f32 {
   let fromA = linesA.offset + batch * linesA.stride + row * linesA.ld;
   let fromB = linesB.offset + batch * linesB.stride + col * 1;
   var sum = 0.0;
   for (var k = 0u; k < params.k; k++) {
-    sum += originalA[fromA + k] * originalB[fromB + k * linesB.ld];
+    sum += originalA[fromA + k * 1] * originalB[fromB + k * linesB.ld];
   }
   return sum;
 }
 
-// 1 / scale, exactly.
-fn inverse(scale: Cells) -> Cells { return bitcast<Cells>((254u << 23) - bitcast<vec4<u32>>(scale)); }
+// Of the tile's rows and columns; those past the edge repeat the last ones.
+var<workgroup> unscaleA: array<f32, 64>;
+var<workgroup> unscaleB: array<Cells, 16>;
+
+fn giveScales(tile: Tile, thread: u32) {
+  for (var i = thread; i < 64; i += 128) {
+    unscaleA[i] = inverse(scaleOf(linesA, tile.batch, min(tile.row + i, params.m - 1)));
+  }
+  for (var i = thread; i < 16; i += 128) {
+    let col = tile.col + i * 4;
+    unscaleB[i] = Cells(
+      inverse(scaleOf(linesB, tile.batch, min(col, params.n - 1))),
+      inverse(scaleOf(linesB, tile.batch, min(col + 1, params.n - 1))),
+      inverse(scaleOf(linesB, tile.batch, min(col + 2, params.n - 1))),
+      inverse(scaleOf(linesB, tile.batch, min(col + 3, params.n - 1))),
+    );
+  }
+}
 
 fn storeScaled(batch: u32, row: u32, col: u32, sum: Cells) {
-  if (row >= params.m || col >= params.n) { return; }
-  let scaleA = Cells(scaleOf(linesA, batch, row));
-  let scaleB = Cells(
-    scaleOf(linesB, batch, col), scaleOf(linesB, batch, col + 1),
-    scaleOf(linesB, batch, col + 2), scaleOf(linesB, batch, col + 3),
-  );
+  let one = Cells(unscaleA[row % 64]);
+  let other = unscaleB[col % 64 / 4];
   // The smaller factor first: the other way round, the product could overflow on its way.
-  let one = inverse(scaleA);
-  let other = inverse(scaleB);
   var value = sum * min(one, other) * max(one, other);
-  let marked = (scaleA == Cells()) | (scaleB == Cells());
-  if (any(marked)) {
+  let marked = (one == Cells()) | (other == Cells());
+  if (any(marked) && row < params.m && col < params.n) {
     for (var j = 0u; j < 4; j++) {
       if (marked[j]) { value[j] = plainSum(batch, row, col + j); }
     }
@@ -140,6 +154,7 @@ fn main(
 ) {
   let tile = tileOf(group, groups);
   if (!tile.valid) { return; }
+  giveScales(tile, thread);
   let subgroupRow = subgroup / 2;
   let subgroupCol = subgroup % 2;
   let slot = subgroup % 4;

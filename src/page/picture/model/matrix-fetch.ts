@@ -7,6 +7,7 @@ import {
   type MatrixTile,
   pipelineLayout,
   threads as threadsOf,
+  wordsInLine,
 } from '../../../wgsl/matrix-layout.ts';
 import type { Thread } from './trace.ts';
 
@@ -32,13 +33,16 @@ interface Slices {
   readonly slice: number;
   /** Slices of the same array that lie before the operand's. */
   readonly first: number;
+  /** Words from a number's high part to its low part. */
+  readonly low: number;
 }
 
-/** Of wgsl/matrix-tile.ts, where each operand has an array of its own. */
+/** Of wgsl/matrix-tile.ts, where each operand has an array of its own, its slices of low parts behind those of high ones. */
 export function placesInTwo(shape: Shape, tile: MatrixTile, t: Thread): Places {
+  const { bm, bn, sm, sn } = tile;
   const { sliceA, sliceB } = layout(tile);
-  const inA = { lines: tile.sm, slice: sliceA, first: 0 };
-  const inB = { lines: tile.sn, slice: sliceB, first: 0 };
+  const inA = { lines: sm, slice: sliceA, first: 0, low: (bm / sm) * sliceA };
+  const inB = { lines: sn, slice: sliceB, first: 0, low: (bn / sn) * sliceB };
   return { a: placesA(shape, tile, t, inA), b: placesB(shape, tile, t, inB) };
 }
 
@@ -50,11 +54,11 @@ export interface PipelinePlaces {
   readonly ofRound: { readonly places: readonly Place[]; readonly step: number };
 }
 
-/** Of wgsl/matrix-pipeline.ts, where slices of B follow those of A. */
+/** Of wgsl/matrix-pipeline.ts, where slices of B follow those of A, and a line's low part its high one. */
 export function placesInOne(shape: Shape, tile: MatrixTile, t: Thread): PipelinePlaces {
   const { lines, slice, slicesA } = pipelineLayout(tile);
-  const inA = { lines, slice, first: 0 };
-  const b = placesB(shape, tile, t, { ...inA, first: slicesA });
+  const inA = { lines, slice, first: 0, low: wordsInLine(tile, 'A') };
+  const b = placesB(shape, tile, t, { lines, slice, first: slicesA, low: wordsInLine(tile, 'B') });
   return tile.a.kind === 'lines'
     ? { ofStep: { a: [], b }, ofRound: placesOfRound(tile, tile.a, t, inA) }
     : { ofStep: { a: placesA(shape, tile, t, inA), b }, ofRound: { places: [], step: 0 } };
@@ -118,7 +122,7 @@ function placesB(shape: Shape, tile: MatrixTile, t: Thread, slices: Slices): Pla
     const row = Math.floor(t.index / words) + i * rows;
     return {
       from: (_, step) => (step * bk + row) * b.ld + t.tileCol * words + at,
-      to: part => (part * (bn / sn) + slice) * slices.slice + row * strideB + (at % wordsOfSlice),
+      to: part => part * slices.low + slice * slices.slice + row * strideB + (at % wordsOfSlice),
     };
   });
 }
@@ -178,7 +182,7 @@ function alongK(shape: Shape, tile: MatrixTile, thread: number, side: Side): Pla
         source.kind === 'blocked'
           ? part * partWords + (block + step) * linesOfTile * words + thread + i * threads
           : (side.tile * linesOfTile + line) * source.ld + step * words + atK,
-      to: part => (part * (linesOfTile / lines) + slice) * side.slice + (line % lines) * stride + atK,
+      to: part => part * side.low + slice * side.slice + (line % lines) * stride + atK,
     };
   });
 }

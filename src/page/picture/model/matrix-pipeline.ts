@@ -1,6 +1,6 @@
 /**
  * Rungs 10 and 11, of two stages: wgsl/matrix-pipeline.ts, its prologue and its loop over K; the way of the sums through workgroup
- * memory, at a flush and to C, is left out, and what is stored in C is not.
+ * memory, at a flush and to C, is left out, as are the scales of rung 11; what is stored in C is not.
  */
 import type { Shape } from '../../../ladder/rung.ts';
 import { roundUp } from '../../../program.ts';
@@ -10,6 +10,7 @@ import {
   type MatrixTile,
   pipelineLayout,
   threads as threadsOf,
+  wordsInLine,
 } from '../../../wgsl/matrix-layout.ts';
 import { tile as memory } from './arrays.ts';
 import { inBands } from './bands.ts';
@@ -104,14 +105,16 @@ export function matrixPipeline(shape: Shape, tile: MatrixTile): Mapping {
     const { subgroupRow, subgroupCol } = subgroupOf(t, tile);
     const inLines = (line: number) => Math.floor(line / lines) * slice + (line % lines) * strideA;
     return counted(parts).map(part => {
-      const ofA = part * bm + subgroupRow * sm;
-      const ofB = part * bn + subgroupCol * sn;
+      const ofA = part * wordsInLine(tile, 'A');
+      const ofB = part * wordsInLine(tile, 'B') + slicesA * slice;
       return {
-        left: counted(rowsOf).map(i => t.readMatrix(buffer, inLines(ofA + i * M), M, K, strideA)),
+        left: counted(rowsOf).map(i =>
+          t.readMatrix(buffer, ofA + inLines(subgroupRow * sm + i * M), M, K, strideA),
+        ),
         right: counted(colsOf).map(j =>
           tile.b.kind !== 'rows'
-            ? t.readMatrix(buffer, slicesA * slice + inLines(ofB + j * N), K, N, strideB, 'columns')
-            : t.readMatrix(buffer, (slicesA + ofB / sn) * slice + (j * N) / word, K, N, strideB),
+            ? t.readMatrix(buffer, ofB + inLines(subgroupCol * sn + j * N), K, N, strideB, 'columns')
+            : t.readMatrix(buffer, ofB + subgroupCol * slice + (j * N) / word, K, N, strideB),
         ),
       };
     });
@@ -146,21 +149,16 @@ export function matrixPipeline(shape: Shape, tile: MatrixTile): Mapping {
 /** The kernel's `spread`. */
 const spreadOut = (row: number) => Math.floor(row / 4) * 4 + (row % 2) * 2 + (Math.floor(row / 2) % 2);
 
-/** Slices of A, and behind them of B, of each the high parts before the low ones. */
+/** Slices of A, and behind them of B; in each line, the high part before the low one. */
 function bufferOf(tile: MatrixTile): MemoryArray {
-  const { parts } = tile;
-  const { slice, slicesA, slicesAll } = pipelineLayout(tile);
+  const { slice, slicesA, slicesB, slicesAll } = pipelineLayout(tile);
   const { word, strideA, strideB } = layout(tile);
-  const sections = (operand: 'A' | 'B', first: number, slices: number, stride: number) =>
-    (parts === 1 ? [operand] : [`${operand} high`, `${operand} low`]).map((label, part) => ({
-      ...{ operand, label, first: first + (part * slices) / parts },
-      ...{ rows: slices / parts, drawn: stride * word },
-    }));
+  const labelOf = (operand: 'A' | 'B') => (tile.parts === 1 ? operand : `${operand} high, low`);
   return {
     ...memory('A', slicesAll, slice, inputsOf(tile)),
     sections: [
-      ...sections('A', 0, slicesA, strideA),
-      ...sections('B', slicesA, slicesAll - slicesA, strideB),
+      { operand: 'A', label: labelOf('A'), first: 0, rows: slicesA, drawn: strideA * word },
+      { operand: 'B', label: labelOf('B'), first: slicesA, rows: slicesB, drawn: strideB * word },
     ],
   };
 }

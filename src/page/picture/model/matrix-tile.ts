@@ -1,6 +1,6 @@
 /**
  * Rungs 10 and 11, of one stage: wgsl/matrix-tile.ts, up to the end of its loop over K; the way of the sums through workgroup
- * memory to C is left out, and what is stored in C is not.
+ * memory to C is left out, as are the scales of rung 11; what is stored in C is not.
  */
 import type { Shape } from '../../../ladder/rung.ts';
 import { layout, type MatrixTile, subgroups, threads as threadsOf } from '../../../wgsl/matrix-layout.ts';

@@ -30,6 +30,7 @@ const PARAMETERS: Readonly<Record<string, Parameter>> = {
   pack: { label: 'Pack', hint: '1: operands are packed first, 2: A alone, 3: B alone', least: 0, most: 3 },
   still: { label: 'Still', hint: '1: loads of packed operands stay where they are put', least: 0, most: 1 },
   config: { label: 'Matrices', hint: 'which of the device’s sizes, from 0', least: 0, most: 15 },
+  apart: { label: 'Apart', hint: '1: small products have sums of their own', least: 0, most: 1 },
   flush: { label: 'Flush', hint: 'K between two flushes', least: 0, most: 65536 },
 };
 
