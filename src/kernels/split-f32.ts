@@ -41,10 +41,9 @@ import { split, splitPasses } from './split.ts';
 /** Tiles, and the share of the matrix units' rate that each reaches at 4096³ (an H200; docs/performance.md). */
 const TILES = [
   { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 1, pack: 2, efficiency: 0.63 },
-  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 1, pack: 1, still: 1, efficiency: 0.89 },
-  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 4, pack: 1, still: 1, efficiency: 0.88 },
-  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 1, pack: 1, efficiency: 0.88 },
-  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 2, pack: 1, efficiency: 0.86 },
+  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 1, pack: 1, still: 1, efficiency: 0.91 },
+  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 1, pack: 1, efficiency: 0.9 },
+  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 2, pack: 1, efficiency: 0.89 },
   { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, pack: 2, apart: 1, efficiency: 0.52 },
   { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, pack: 1, apart: 1, efficiency: 0.75 },
   { bm: 128, bn: 64, bk: 16, sm: 64, sn: 32, stages: 1, prefetch: 1, pack: 1, efficiency: 0.69 },
@@ -237,8 +236,11 @@ const flushEvery = (k: number): number => Math.max(32, 32 * Math.floor(Math.sqrt
 /** The same where the small products are summed apart: a third of the truncations are left. */
 const flushApart = (k: number): number => Math.max(32, 16 * Math.floor((11 * Math.sqrt(k)) / 16));
 
-/** How long a flush takes, in steps, and where the small products are summed apart, in small tiles (an H200: docs/performance.md). */
-const [FLUSH, FLUSH_APART] = [2.5, 1];
+/**
+ * How long a flush takes, in steps, and the most steps between two: the driver's compiler writes out as many of large tiles, and makes
+ * less of a loop of more. Where the small products are summed apart, in small tiles, either is another (an H200: docs/performance.md).
+ */
+const FLUSHES = { together: { cost: 2.5, most: 16 }, apart: { cost: 1, most: 32 } } as const;
 
 /**
  * Steps of K, and of those between two flushes (0 for none): no fewer flushes than one `every` K, and of those numbers the
@@ -249,13 +251,14 @@ function stepsFor(
   bk: number,
   every: number,
   together: number,
-  cost: number,
+  flushes: { readonly cost: number; readonly most: number },
 ): { readonly steps: number; readonly flush: number } {
   const steps = roundUp(ceilDiv(k, bk), together);
-  const most = together * Math.max(ceilDiv(2, together), Math.floor(every / bk / together));
+  const allowed = Math.min(every / bk, flushes.most);
+  const most = together * Math.max(ceilDiv(2, together), Math.floor(allowed / together));
   const fewest = every === 0 ? 1 : ceilDiv(steps, most);
   if (fewest === 1) return { steps, flush: 0 };
-  const whole = (flush: number) => ceilDiv(steps, flush) * (flush + cost);
+  const whole = (flush: number) => ceilDiv(steps, flush) * (flush + flushes.cost);
   const [flush] = Array.from({ length: fewest }, (_, i) =>
     roundUp(ceilDiv(steps, fewest + i), together),
   ).sort((x, y) => whole(x) - whole(y));
@@ -276,7 +279,7 @@ export function tileFor(problem: Problem, profile: Profile, params: Params): Mat
     bk,
     every,
     together,
-    apart ? FLUSH_APART : FLUSH,
+    FLUSHES[apart ? 'apart' : 'together'],
   );
   const guardK = k !== stepsOfK({ steps, ways, slices }) * bk;
   // A word of eight halves is made of eight f32 that lie side by side.

@@ -12,8 +12,8 @@
  * words are of one step, and it stores them in that one (log entry 23). With ways, groups of subgroups make the whole tile over
  * a part of K each, in slices of their own, and their sums are added as they are stored (log entry 24).
  *
- * Results go through the buffers, a block of matrices in each of a subgroup's slices at a time: at a flush through the first one,
- * which is free then, and at the end through both in turn, so that one block is stored while the next goes into workgroup memory.
+ * Results go through both buffers in turn, a block of matrices in each of a subgroup's slices at a time: at the end, and at a flush,
+ * behind the last matrices that were loaded before it.
  */
 import { declarePlaces, placesOf } from './matrix-fetch.ts';
 import {
@@ -132,6 +132,17 @@ export function matrixPipeline(tile: MatrixTile): string {
       )
       .join('\n');
 
+  const results = pipelineResults(tile);
+  /** In a round's last step, once the matrices of the next are loaded: nothing in either buffer is needed any more. */
+  const flushed = () => `if (turn == ${flush / together - 1}) {
+  // Into f32 registers, before the matrix units have truncated too much.
+  ${indent(results.flush('sum', 1), 2)}
+  ${indent(
+    eachSum(name => `${name} = Result();`),
+    2,
+  )}
+}`;
+
   const together = tile.together;
   const steps = unroll(together, 0, i => {
     const { set, next, buffer, nextBuffer } = TURNS[i % 2];
@@ -143,6 +154,7 @@ export function matrixPipeline(tile: MatrixTile): string {
         (col, part) => `${set}B${col}${part}`,
       ),
       load(next, nextBuffer),
+      flush && i === together - 1 ? flushed() : '',
       putLines(i, buffer),
       put(i % prefetch, buffer),
       ...fetchedAt(i, prefetch).map(later => fetch(later % prefetch, `min(step + ${later}, STEPS - 1)`)),
@@ -173,26 +185,15 @@ export function matrixPipeline(tile: MatrixTile): string {
     .filter(Boolean)
     .join('\n');
 
-  const results = pipelineResults(tile);
   /** What was never flushed, and what was summed apart, into the totals. */
-  const lastFlush = [
-    ...(flush ? [] : [results.declareTotals, results.flush, 'workgroupBarrier();']),
-    results.flushLow,
-    'workgroupBarrier();',
-  ].join('\n');
+  const lastFlush = () =>
+    [...(flush ? [] : [results.declareTotals, results.flush('sum', 0)]), results.flush('low', 0)].join('\n');
   const loop = flush
     ? `for (var flush = 0u; flush < FLUSHES; flush++) {
   for (var turn = 0u; turn < ${flush / together}; turn++) {
     let step = flush * ${flush} + turn * ${together};
     ${indent(steps, 4)}
   }
-  // Into f32 registers, before the matrix units have truncated too much.
-  ${indent(results.flush, 2)}
-  ${indent(
-    eachSum(name => `${name} = Result();`),
-    2,
-  )}
-  workgroupBarrier();
 }`
     : `for (var turn = 0u; turn < STEPS / ${together}; turn++) {
   let step = turn * ${together};
@@ -242,7 +243,7 @@ ${paragraph(stagger ? staggered(stagger) : '')}${paragraph(results.functions)}${
   // The results, through both buffers in turn.
   let firstRow = tile.row + subgroup / ${colsOfSubgroups}${times(sm)};
   let firstCol = tile.col + subgroup % ${colsOfSubgroups}${times(sn)};
-  ${paragraph(apart ? indent(lastFlush, 2) : '', 2)}${indent(results.finish, 2)}
+  ${paragraph(apart ? indent(lastFlush(), 2) : '', 2)}${indent(results.finish, 2)}
 }
 `;
 }

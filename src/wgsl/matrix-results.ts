@@ -2,14 +2,16 @@
  * How the results of wgsl/matrix-pipeline.ts leave their matrices, whose numbers nothing else can read: through workgroup
  * memory, a block of matrices in each of a subgroup's slices at a time.
  *
- * At a flush only the first buffer is free, and each lane adds its fours of a block to totals in registers. At the end blocks
- * go through both buffers in turn, so that one is stored while the next goes into workgroup memory, with one barrier for each
- * (docs/performance.md, log entry 34).
+ * Blocks go through both buffers in turn, so that what one holds is taken while the next goes into the other, with one barrier for
+ * each (docs/performance.md, log entries 34 and 46). At a flush, each lane adds its fours of a block to totals in registers; at the
+ * end, blocks are stored.
  */
 import { type MatrixTile, pipelineLayout } from './matrix-layout.ts';
 import { cells } from './store.ts';
 import { over, plus, times } from './terms.ts';
 import { lines, unroll } from './unroll.ts';
+
+type Sums = 'sum' | 'low';
 
 /** Pieces of WGSL. Sums are named `sum0_1` by the row and the column of their matrix in the subgroup's tile. */
 export interface PipelineResults {
@@ -18,10 +20,11 @@ export interface PipelineResults {
   /** Where a lane's first four of a block lies, and its totals; for flushes. */
   readonly declareQuad: string;
   readonly declareTotals: string;
-  /** Adds the sums to the totals. */
-  readonly flush: string;
-  /** The same of what is summed apart. */
-  readonly flushLow: string;
+  /**
+   * Adds sums, or what is summed apart, to the totals. Of the buffers, `first` has to be free before and is so behind it, the other
+   * one from the next barrier on.
+   */
+  readonly flush: (name: Sums, first: 0 | 1) => string;
   /** Stores the results. */
   readonly finish: string;
 }
@@ -46,7 +49,7 @@ export function pipelineResults(tile: MatrixTile): PipelineResults {
   const rowOf = (index: string) => (spread ? `spread(${index})` : index);
 
   /** Sums into their blocks, or what is summed apart. */
-  const stage = ({ first, count, buffer }: Turn, name: 'sum' | 'low' = 'sum') =>
+  const stage = ({ first, count, buffer }: Turn, name: Sums = 'sum') =>
     unroll(count * wide, 0, i => {
       const [place, inBlock] = [Math.floor(i / wide), i % wide];
       const [row, col] = [Math.floor((first + place) / blocksOfRow), (first + place) % blocksOfRow];
@@ -105,15 +108,17 @@ export function pipelineResults(tile: MatrixTile): PipelineResults {
   };
 
   const totals = flush > 0 || apart;
-  const flushOf = (name: 'sum' | 'low') =>
-    turns
-      .map(({ first, count }) => {
-        const turn: Turn = { first, count, buffer: 0 };
-        return `${stage(turn, name)}
-workgroupBarrier();
-${eachTotal(turn, (total, place) => `${total} += bitcast<vec4<Sum>>(${place});`)}`;
-      })
-      .join('\nworkgroupBarrier();\n');
+  const flushOf = (name: Sums, first: 0 | 1) => {
+    const inTurn = turns.map((turn, i): Turn => ({ ...turn, buffer: (first + i) % 2 === 0 ? 0 : 1 }));
+    const adds = inTurn.map(turn =>
+      eachTotal(turn, (total, place) => `${total} += bitcast<vec4<Sum>>(${place});`),
+    );
+    return [
+      ...inTurn.flatMap((turn, i) => [stage(turn, name), ...adds.slice(i - 1, i), 'workgroupBarrier();']),
+      ...adds.slice(-1),
+      ...(inTurn.length % 2 === 1 ? ['workgroupBarrier();'] : []),
+    ].join('\n');
+  };
 
   return {
     functions: spread ? SPREAD : '',
@@ -121,8 +126,7 @@ ${eachTotal(turn, (total, place) => `${total} += bitcast<vec4<Sum>>(${place});`)
     declareTotals: totals
       ? eachTotal({ first: 0, count: blocks, buffer: 0 }, total => `var ${total} = ${cells('Sum', 4)}();`)
       : '',
-    flush: flushOf('sum'),
-    flushLow: apart ? flushOf('low') : '',
+    flush: flushOf,
     finish: turns
       .map(turn => {
         const staged = totals

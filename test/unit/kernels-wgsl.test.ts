@@ -86,7 +86,7 @@ describe('the WGSL of', () => {
     [
       'split-f32',
       { m: 512, n: 512, k: 512 },
-      { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, slices: 1, pack: 0 },
+      { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, slices: 1, pack: 1, apart: 1 },
     ],
     ['gemv', { m: 1, n: 512, k: 512 }, { lanes: 8, slices: 1 }],
   ] as const)('%s', async (name, options, params) => {
@@ -94,7 +94,7 @@ describe('the WGSL of', () => {
     const { wgsl } = kernel
       .build(normalize(options), NVIDIA, params)
       .passes.find(({ label }) => label === name)!;
-    const pipeline = 'stages' in params ? (params.pack === 0 ? '-as-it-lies' : '-pipeline') : '';
+    const pipeline = 'stages' in params ? ('apart' in params ? '-apart' : '-pipeline') : '';
     await expect(wgsl).toMatchFileSnapshot(`wgsl/kernel-${name}${pipeline}.wgsl`);
   });
 });

@@ -327,6 +327,27 @@ fn main(
       evenA11 = subgroupMatrixLoad<Left, row_major>(&memory0[sliceA], 82, 5);
       evenB01 = subgroupMatrixLoad<Right, row_major>(&memory0[sliceB + 2], 4, 9);
       evenB11 = subgroupMatrixLoad<Right, row_major>(&memory0[sliceB + 2], 6, 9);
+      if (turn == 2) {
+        // Into f32 registers, before the matrix units have truncated too much.
+        subgroupMatrixStore<row_major>(&memory1[slot], 0, sum0_0, 10);
+        subgroupMatrixStore<row_major>(&memory1[slot], 4, sum0_1, 10);
+        workgroupBarrier();
+        subgroupMatrixStore<row_major>(&memory0[slot], 0, sum1_0, 10);
+        subgroupMatrixStore<row_major>(&memory0[slot], 4, sum1_1, 10);
+        total0_0 += bitcast<vec4<Sum>>(memory1[slot][quad]);
+        total0_1 += bitcast<vec4<Sum>>(memory1[slot][quad + 40]);
+        total0_2 += bitcast<vec4<Sum>>(memory1[slot][quad + 80]);
+        total0_3 += bitcast<vec4<Sum>>(memory1[slot][quad + 120]);
+        workgroupBarrier();
+        total1_0 += bitcast<vec4<Sum>>(memory0[slot][quad]);
+        total1_1 += bitcast<vec4<Sum>>(memory0[slot][quad + 40]);
+        total1_2 += bitcast<vec4<Sum>>(memory0[slot][quad + 80]);
+        total1_3 += bitcast<vec4<Sum>>(memory0[slot][quad + 120]);
+        sum0_0 = Result();
+        sum0_1 = Result();
+        sum1_0 = Result();
+        sum1_1 = Result();
+      }
       {
         memory1[(line) / 32][(line) % 32 * 5 + atK] = wordA0_0_1;
         let wordB0 = splitWords(wordB0_0_1, wordB0_1_1, scaleB0, scaleB1);
@@ -341,27 +362,6 @@ fn main(
       wordB0_1_1 = select(Word(), b[fromB + 1 + now * 2048], now * BK + rowB < params.k);
       workgroupBarrier();
     }
-    // Into f32 registers, before the matrix units have truncated too much.
-    subgroupMatrixStore<row_major>(&memory0[slot], 0, sum0_0, 10);
-    subgroupMatrixStore<row_major>(&memory0[slot], 4, sum0_1, 10);
-    workgroupBarrier();
-    total0_0 += bitcast<vec4<Sum>>(memory0[slot][quad]);
-    total0_1 += bitcast<vec4<Sum>>(memory0[slot][quad + 40]);
-    total0_2 += bitcast<vec4<Sum>>(memory0[slot][quad + 80]);
-    total0_3 += bitcast<vec4<Sum>>(memory0[slot][quad + 120]);
-    workgroupBarrier();
-    subgroupMatrixStore<row_major>(&memory0[slot], 0, sum1_0, 10);
-    subgroupMatrixStore<row_major>(&memory0[slot], 4, sum1_1, 10);
-    workgroupBarrier();
-    total1_0 += bitcast<vec4<Sum>>(memory0[slot][quad]);
-    total1_1 += bitcast<vec4<Sum>>(memory0[slot][quad + 40]);
-    total1_2 += bitcast<vec4<Sum>>(memory0[slot][quad + 80]);
-    total1_3 += bitcast<vec4<Sum>>(memory0[slot][quad + 120]);
-    sum0_0 = Result();
-    sum0_1 = Result();
-    sum1_0 = Result();
-    sum1_1 = Result();
-    workgroupBarrier();
   }
 
   // The results, through both buffers in turn.

@@ -129,8 +129,8 @@ const WORD = 8u;                // elements of A or B in a word
 const BM = 64u;
 const BN = 64u;
 const BK = 16u;
-const STEPS = 36u;             // of K, in each slice of it
-const FLUSHES = 6u;
+const STEPS = 32u;             // of K, in each slice of it
+const FLUSHES = 4u;
 
 // Two buffers of slices of A and, behind them, of B.
 var<workgroup> memory0: array<array<Word, 160>, 4>;
@@ -156,14 +156,18 @@ fn main(
   // take eight lines, so that their stores fall into different banks.
   let line = thread / 16 * 8 + thread % 8;
   let atK = thread / 8 % 2;
-  let blockA0 = (params.offsetA + tile.batch * params.strideA) / WORD + tile.row / BM * 4608 + thread;
-  let blockA1 = (params.offsetA + params.partA + tile.batch * params.strideA) / WORD + tile.row / BM * 4608 + thread;
-  let blockB0 = (params.offsetB + tile.batch * params.strideB) / WORD + tile.col / BN * 4608 + thread;
-  let blockB1 = (params.offsetB + params.partB + tile.batch * params.strideB) / WORD + tile.col / BN * 4608 + thread;
+  let blockA0 = (params.offsetA + tile.batch * params.strideA) / WORD + tile.row / BM * 4096 + thread;
+  let blockA1 = (params.offsetA + params.partA + tile.batch * params.strideA) / WORD + tile.row / BM * 4096 + thread;
+  let blockB0 = (params.offsetB + tile.batch * params.strideB) / WORD + tile.col / BN * 4096 + thread;
+  let blockB1 = (params.offsetB + params.partB + tile.batch * params.strideB) / WORD + tile.col / BN * 4096 + thread;
   var sum0_0: Result;
   var sum0_1: Result;
   var sum1_0: Result;
   var sum1_1: Result;
+  var low0_0: Result;
+  var low0_1: Result;
+  var low1_0: Result;
+  var low1_1: Result;
   var total0_0 = vec4<Sum>();
   var total0_1 = vec4<Sum>();
   var total0_2 = vec4<Sum>();
@@ -229,17 +233,17 @@ fn main(
   var oddB11: Right;
   workgroupBarrier();
   for (var flush = 0u; flush < FLUSHES; flush++) {
-    for (var turn = 0u; turn < 3; turn++) {
-      let step = flush * 6 + turn * 2;
+    for (var turn = 0u; turn < 4; turn++) {
+      let step = flush * 8 + turn * 2;
       // Step 0; the next into matrices, the one after it into workgroup memory. Past the end the last is fetched, and not used.
-      sum0_0 = subgroupMatrixMultiplyAccumulate(evenA00, evenB01, sum0_0);
-      sum0_1 = subgroupMatrixMultiplyAccumulate(evenA00, evenB11, sum0_1);
-      sum1_0 = subgroupMatrixMultiplyAccumulate(evenA10, evenB01, sum1_0);
-      sum1_1 = subgroupMatrixMultiplyAccumulate(evenA10, evenB11, sum1_1);
-      sum0_0 = subgroupMatrixMultiplyAccumulate(evenA01, evenB00, sum0_0);
-      sum0_1 = subgroupMatrixMultiplyAccumulate(evenA01, evenB10, sum0_1);
-      sum1_0 = subgroupMatrixMultiplyAccumulate(evenA11, evenB00, sum1_0);
-      sum1_1 = subgroupMatrixMultiplyAccumulate(evenA11, evenB10, sum1_1);
+      low0_0 = subgroupMatrixMultiplyAccumulate(evenA00, evenB01, low0_0);
+      low0_1 = subgroupMatrixMultiplyAccumulate(evenA00, evenB11, low0_1);
+      low1_0 = subgroupMatrixMultiplyAccumulate(evenA10, evenB01, low1_0);
+      low1_1 = subgroupMatrixMultiplyAccumulate(evenA10, evenB11, low1_1);
+      low0_0 = subgroupMatrixMultiplyAccumulate(evenA01, evenB00, low0_0);
+      low0_1 = subgroupMatrixMultiplyAccumulate(evenA01, evenB10, low0_1);
+      low1_0 = subgroupMatrixMultiplyAccumulate(evenA11, evenB00, low1_0);
+      low1_1 = subgroupMatrixMultiplyAccumulate(evenA11, evenB10, low1_1);
       sum0_0 = subgroupMatrixMultiplyAccumulate(evenA00, evenB00, sum0_0);
       sum0_1 = subgroupMatrixMultiplyAccumulate(evenA00, evenB10, sum0_1);
       sum1_0 = subgroupMatrixMultiplyAccumulate(evenA10, evenB00, sum1_0);
@@ -263,14 +267,14 @@ fn main(
       wordB0_1_0 = b[blockB1 + now * 128];
       workgroupBarrier();
       // Step 1; the next into matrices, the one after it into workgroup memory. Past the end the last is fetched, and not used.
-      sum0_0 = subgroupMatrixMultiplyAccumulate(oddA00, oddB01, sum0_0);
-      sum0_1 = subgroupMatrixMultiplyAccumulate(oddA00, oddB11, sum0_1);
-      sum1_0 = subgroupMatrixMultiplyAccumulate(oddA10, oddB01, sum1_0);
-      sum1_1 = subgroupMatrixMultiplyAccumulate(oddA10, oddB11, sum1_1);
-      sum0_0 = subgroupMatrixMultiplyAccumulate(oddA01, oddB00, sum0_0);
-      sum0_1 = subgroupMatrixMultiplyAccumulate(oddA01, oddB10, sum0_1);
-      sum1_0 = subgroupMatrixMultiplyAccumulate(oddA11, oddB00, sum1_0);
-      sum1_1 = subgroupMatrixMultiplyAccumulate(oddA11, oddB10, sum1_1);
+      low0_0 = subgroupMatrixMultiplyAccumulate(oddA00, oddB01, low0_0);
+      low0_1 = subgroupMatrixMultiplyAccumulate(oddA00, oddB11, low0_1);
+      low1_0 = subgroupMatrixMultiplyAccumulate(oddA10, oddB01, low1_0);
+      low1_1 = subgroupMatrixMultiplyAccumulate(oddA10, oddB11, low1_1);
+      low0_0 = subgroupMatrixMultiplyAccumulate(oddA01, oddB00, low0_0);
+      low0_1 = subgroupMatrixMultiplyAccumulate(oddA01, oddB10, low0_1);
+      low1_0 = subgroupMatrixMultiplyAccumulate(oddA11, oddB00, low1_0);
+      low1_1 = subgroupMatrixMultiplyAccumulate(oddA11, oddB10, low1_1);
       sum0_0 = subgroupMatrixMultiplyAccumulate(oddA00, oddB00, sum0_0);
       sum0_1 = subgroupMatrixMultiplyAccumulate(oddA00, oddB10, sum0_1);
       sum1_0 = subgroupMatrixMultiplyAccumulate(oddA10, oddB00, sum1_0);
@@ -283,6 +287,27 @@ fn main(
       evenA11 = subgroupMatrixLoad<Left, row_major>(&memory0[sliceA], 82, 5);
       evenB01 = subgroupMatrixLoad<Right, col_major>(&memory0[sliceB + 2], 2, 5);
       evenB11 = subgroupMatrixLoad<Right, col_major>(&memory0[sliceB + 2], 82, 5);
+      if (turn == 3) {
+        // Into f32 registers, before the matrix units have truncated too much.
+        subgroupMatrixStore<row_major>(&memory1[slot], 0, sum0_0, 10);
+        subgroupMatrixStore<row_major>(&memory1[slot], 4, sum0_1, 10);
+        workgroupBarrier();
+        subgroupMatrixStore<row_major>(&memory0[slot], 0, sum1_0, 10);
+        subgroupMatrixStore<row_major>(&memory0[slot], 4, sum1_1, 10);
+        total0_0 += bitcast<vec4<Sum>>(memory1[slot][quad]);
+        total0_1 += bitcast<vec4<Sum>>(memory1[slot][quad + 40]);
+        total0_2 += bitcast<vec4<Sum>>(memory1[slot][quad + 80]);
+        total0_3 += bitcast<vec4<Sum>>(memory1[slot][quad + 120]);
+        workgroupBarrier();
+        total1_0 += bitcast<vec4<Sum>>(memory0[slot][quad]);
+        total1_1 += bitcast<vec4<Sum>>(memory0[slot][quad + 40]);
+        total1_2 += bitcast<vec4<Sum>>(memory0[slot][quad + 80]);
+        total1_3 += bitcast<vec4<Sum>>(memory0[slot][quad + 120]);
+        sum0_0 = Result();
+        sum0_1 = Result();
+        sum1_0 = Result();
+        sum1_1 = Result();
+      }
       memory1[(line) / 32][(line) % 32 * 5 + atK] = wordA0_0_1;
       memory1[(line) / 32 + 2][(line) % 32 * 5 + atK] = wordB0_0_1;
       memory1[(line) / 32][(line) % 32 * 5 + atK + 2] = wordA0_1_1;
@@ -294,32 +319,25 @@ fn main(
       wordB0_1_1 = b[blockB1 + now * 128];
       workgroupBarrier();
     }
-    // Into f32 registers, before the matrix units have truncated too much.
-    subgroupMatrixStore<row_major>(&memory0[slot], 0, sum0_0, 10);
-    subgroupMatrixStore<row_major>(&memory0[slot], 4, sum0_1, 10);
-    workgroupBarrier();
-    total0_0 += bitcast<vec4<Sum>>(memory0[slot][quad]);
-    total0_1 += bitcast<vec4<Sum>>(memory0[slot][quad + 40]);
-    total0_2 += bitcast<vec4<Sum>>(memory0[slot][quad + 80]);
-    total0_3 += bitcast<vec4<Sum>>(memory0[slot][quad + 120]);
-    workgroupBarrier();
-    subgroupMatrixStore<row_major>(&memory0[slot], 0, sum1_0, 10);
-    subgroupMatrixStore<row_major>(&memory0[slot], 4, sum1_1, 10);
-    workgroupBarrier();
-    total1_0 += bitcast<vec4<Sum>>(memory0[slot][quad]);
-    total1_1 += bitcast<vec4<Sum>>(memory0[slot][quad + 40]);
-    total1_2 += bitcast<vec4<Sum>>(memory0[slot][quad + 80]);
-    total1_3 += bitcast<vec4<Sum>>(memory0[slot][quad + 120]);
-    sum0_0 = Result();
-    sum0_1 = Result();
-    sum1_0 = Result();
-    sum1_1 = Result();
-    workgroupBarrier();
   }
 
   // The results, through both buffers in turn.
   let firstRow = tile.row + subgroup / 2 * 32;
   let firstCol = tile.col + subgroup % 2 * 32;
+  subgroupMatrixStore<row_major>(&memory0[slot], 0, low0_0, 10);
+  subgroupMatrixStore<row_major>(&memory0[slot], 4, low0_1, 10);
+  workgroupBarrier();
+  subgroupMatrixStore<row_major>(&memory1[slot], 0, low1_0, 10);
+  subgroupMatrixStore<row_major>(&memory1[slot], 4, low1_1, 10);
+  total0_0 += bitcast<vec4<Sum>>(memory0[slot][quad]);
+  total0_1 += bitcast<vec4<Sum>>(memory0[slot][quad + 40]);
+  total0_2 += bitcast<vec4<Sum>>(memory0[slot][quad + 80]);
+  total0_3 += bitcast<vec4<Sum>>(memory0[slot][quad + 120]);
+  workgroupBarrier();
+  total1_0 += bitcast<vec4<Sum>>(memory1[slot][quad]);
+  total1_1 += bitcast<vec4<Sum>>(memory1[slot][quad + 40]);
+  total1_2 += bitcast<vec4<Sum>>(memory1[slot][quad + 80]);
+  total1_3 += bitcast<vec4<Sum>>(memory1[slot][quad + 120]);
   memory0[slot][quad] = bitcast<vec4<u32>>(total0_0);
   memory0[slot][quad + 40] = bitcast<vec4<u32>>(total0_1);
   memory0[slot][quad + 80] = bitcast<vec4<u32>>(total0_2);
