@@ -43,6 +43,8 @@ const TILES = [
   { bm: 64, bn: 64, tm: 8, tn: 8, pack: 0, efficiency: 0.89, weight: 4 },
   { bm: 128, bn: 64, tm: 8, tn: 4, pack: 0, efficiency: 0.64, weight: 1 },
   { bm: 64, bn: 64, tm: 4, tn: 4, pack: 0, efficiency: 0.52, weight: 1 },
+  { bm: 128, bn: 32, tm: 8, tn: 4, pack: 0, efficiency: 0.75, weight: 1 },
+  { bm: 32, bn: 128, tm: 8, tn: 8, pack: 0, efficiency: 0.64, weight: 4 },
   { bm: 32, bn: 128, tm: 4, tn: 8, pack: 0, efficiency: 0.6, weight: 1 },
   { bm: 32, bn: 32, tm: 4, tn: 4, pack: 0, efficiency: 0.35, weight: 1 },
 ] as const;

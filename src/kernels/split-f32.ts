@@ -40,10 +40,10 @@ import { split, splitPasses } from './split.ts';
 
 /** Tiles, and the share of the matrix units' rate that each reaches at 4096³ (an H200; docs/performance.md). */
 const TILES = [
-  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 1, pack: 2, efficiency: 0.63 },
-  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 1, pack: 1, still: 1, efficiency: 0.91 },
-  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 1, pack: 1, efficiency: 0.9 },
-  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 2, pack: 1, efficiency: 0.89 },
+  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 1, pack: 2, efficiency: 0.65 },
+  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 1, pack: 1, still: 1, efficiency: 0.97 },
+  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 1, pack: 1, efficiency: 0.96 },
+  { bm: 128, bn: 128, bk: 16, sm: 64, sn: 32, stages: 2, prefetch: 2, pack: 1, efficiency: 0.95 },
   { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, pack: 2, apart: 1, efficiency: 0.52 },
   { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, pack: 1, apart: 1, efficiency: 0.75 },
   { bm: 128, bn: 64, bk: 16, sm: 64, sn: 32, stages: 1, prefetch: 1, pack: 1, efficiency: 0.69 },
@@ -119,15 +119,7 @@ export const splitF32: Kernel = {
     return estimateMs({
       operations: 3 * 2 * tiles * tile.bm * tile.bn * (k + START_AND_END * slices),
       unit: 'matrix',
-      efficiency:
-        TILES.find(
-          ({ bm, bn, stages, prefetch, pack }) =>
-            bm === tile.bm &&
-            bn === tile.bn &&
-            stages === tile.stages &&
-            prefetch === tile.prefetch &&
-            pack === params.pack,
-        )?.efficiency ?? 0.3,
+      efficiency: efficiencyOf(tile, params.pack),
       bytes: 0.5 * tiles * (tile.bm + tile.bn) * k * BYTES.f32,
       prepared: batch * prepared + sliceBytes(problem, slices),
       steps: ceilDiv(k, tile.bk * slices * tile.ways),
@@ -205,6 +197,14 @@ export const splitF32: Kernel = {
     };
   },
 };
+
+/** What is known of a tile, or of one that fetches its words at another time. */
+function efficiencyOf({ bm, bn, stages, prefetch }: MatrixTile, pack: number): number {
+  const alike = TILES.filter(
+    tile => tile.bm === bm && tile.bn === bn && tile.stages === stages && tile.pack === pack,
+  );
+  return (alike.find(tile => tile.prefetch === prefetch) ?? alike[0])?.efficiency ?? 0.3;
+}
 
 /**
  * What `pack` says. 1: both operands are scaled, split and packed first. 2: only A, and of B the scales are looked for, with which
