@@ -2,7 +2,7 @@
 
 /**
  * The high part is the f32 rounded to the 11 bits of an f16, with integers: through f32(f16(x)) drivers' compilers fold the rounding
- * away, and the low part with it (docs/performance.md, log entry 43).
+ * away, and the low part with it (docs/performance.md, log entry 40).
  */
 export const HALVES = /* wgsl */ `struct Halves { high: vec2<u32>, low: vec2<u32> }
 
