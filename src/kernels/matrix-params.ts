@@ -8,7 +8,7 @@ import type { Params } from './kernel.ts';
 /** What a kernel decides of its tile; all else follows from problem, device and parameters. */
 type Own = Pick<
   MatrixTile,
-  'config' | 'parts' | 'apart' | 'a' | 'b' | 'together' | 'steps' | 'flush' | 'begin' | 'store'
+  'config' | 'parts' | 'apart' | 'a' | 'b' | 'together' | 'steps' | 'flush' | 'scaled'
 >;
 
 export const stagesOf = ({ stages }: Params): 1 | 2 => (stages === 2 ? 2 : 1);
@@ -18,7 +18,7 @@ export function makeTile(
   problem: Problem,
   profile: Profile,
   params: Params,
-  { config, parts, apart, a, b, together, steps, flush, begin, store }: Own,
+  { config, parts, apart, a, b, together, steps, flush, scaled }: Own,
 ): MatrixTile {
   const subgroup = subgroupSizeFor(profile);
   if ('missing' in subgroup) throw new RangeError('rejected problems are not built');
@@ -46,8 +46,7 @@ export function makeTile(
     stagger: staggerOf({ stages, steps }, bytes, params.stagger),
     a,
     b,
-    begin,
-    store,
+    scaled,
     width: storeWidth(problem, { config, sn, lanes, slices }),
     steps,
     fixedSteps: !profile.software,

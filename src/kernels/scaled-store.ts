@@ -106,10 +106,9 @@ const ofColumns = (width: WidthC) => {
     );`;
 };
 
-/** For the kernel: bytes of workgroup memory that the scales take, and WGSL with `giveScales`, which fills it. */
+/** For the kernel: `storeScaled`, and `giveScales`, which puts the scales into workgroup memory (`scaleBytes`). */
 export const tileStore = (problem: Problem, tile: MatrixTile) => ({
   bindings: BINDINGS,
-  workgroupMemory: (tile.bm + tile.bn) * 4,
   wgsl: (binding: number) => /* wgsl */ `${declare(problem, binding, tile.width)}
 // Of the tile's rows and columns; those past the edge repeat the last ones.
 var<workgroup> unscaleA: array<f32, ${tile.bm}>;

@@ -163,8 +163,7 @@ export const splitF32: Kernel = {
         store: cut ? 'partial' : 'finished',
       },
     );
-    // Of slices, bare sums are stored: the reduction takes the scales off.
-    const store = cut ? null : tileStore(problem, tile);
+    const store = tile.scaled ? tileStore(problem, tile) : null;
     return {
       passes: [
         ...prepared.passes,
@@ -184,7 +183,7 @@ export const splitF32: Kernel = {
           ],
           workgroups: foldGrid(tilesOf(problem, tile.bm, tile.bn) * slices),
           threads: threads(tile),
-          workgroupMemory: workgroupMemory(tile) + (store?.workgroupMemory ?? 0),
+          workgroupMemory: workgroupMemory(tile),
         },
         ...(cut ? [reducePass(problem, slices, reducedStore(problem))] : []),
       ],
@@ -294,6 +293,7 @@ export function tileFor(problem: Problem, profile: Profile, params: Params): Mat
     flush,
     a: { kind: 'blocked' },
     b: lying?.kind === 'rows' ? { ...lying, split: true } : { kind: 'blocked' },
-    ...(slices > 1 ? { begin: '', store: 'storeC' } : { begin: 'giveScales', store: 'storeScaled' }),
+    // Of slices, bare sums are stored: the reduction takes the scales off.
+    scaled: slices === 1,
   });
 }

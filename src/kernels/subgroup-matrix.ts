@@ -274,8 +274,7 @@ export function tileFor(problem: Problem, profile: Profile, params: Params): Mat
     flush: 0,
     a: source('a', bm),
     b: source('b', bn),
-    begin: '',
-    store: 'storeC',
+    scaled: false,
   });
 }
 

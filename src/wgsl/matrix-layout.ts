@@ -43,10 +43,11 @@ export interface MatrixTile {
   readonly stagger: number;
   readonly a: Source;
   readonly b: Source;
-  /** The kernel's own function that is called with the tile and the thread before anything else; or ''. */
-  readonly begin: string;
-  /** The function that takes each finished sum: frame()'s `storeC`, or the kernel's own. */
-  readonly store: string;
+  /**
+   * Whether finished sums are taken by the kernel's own `storeScaled`, with scales of the tile's rows and columns that its `giveScales`
+   * has put into workgroup memory; else by frame()'s `storeC`.
+   */
+  readonly scaled: boolean;
   /** How many neighbouring ones it takes at once: `storeWidth`. */
   readonly width: WidthC;
   /** Steps of K, in each slice and way of it. */
@@ -281,13 +282,19 @@ function stagedBlock({ config: { M, N }, sn }: MatrixTile, numbers: number, slic
   return blocks.find(fits) ?? blocks[2];
 }
 
+/** The function that takes a finished sum. */
+export const storeOf = ({ scaled }: MatrixTile): string => (scaled ? 'storeScaled' : 'storeC');
+
+/** Bytes of workgroup memory that the tile's scales take. */
+export const scaleBytes = ({ scaled, bm, bn }: MatrixTile): number => (scaled ? (bm + bn) * 4 : 0);
+
 export const workgroupMemory = (tile: MatrixTile): number => {
   if (tile.stages === 2) {
     const { slice, slicesAll } = pipelineLayout(tile);
-    return 2 * tile.ways * slice * slicesAll * wordBytes(tile);
+    return 2 * tile.ways * slice * slicesAll * wordBytes(tile) + scaleBytes(tile);
   }
   const { sliceA, slicesA, sliceB, slicesB } = layout(tile);
-  return (sliceA * slicesA + sliceB * slicesB) * wordBytes(tile);
+  return (sliceA * slicesA + sliceB * slicesB) * wordBytes(tile) + scaleBytes(tile);
 };
 
 /** Why these sizes make no pipeline, or null. */

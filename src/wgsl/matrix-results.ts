@@ -6,7 +6,7 @@
  * each (docs/performance.md, log entries 34 and 46). At a flush, each lane adds its fours of a block to totals in registers; at the
  * end, blocks are stored.
  */
-import { type MatrixTile, pipelineLayout } from './matrix-layout.ts';
+import { type MatrixTile, pipelineLayout, storeOf } from './matrix-layout.ts';
 import { cells } from './store.ts';
 import { over, plus, times } from './terms.ts';
 import { lines, unroll } from './unroll.ts';
@@ -37,7 +37,7 @@ interface Turn {
 }
 
 export function pipelineResults(tile: MatrixTile): PipelineResults {
-  const { config, lanes, sm, sn, flush, apart, ways, slices, store, width } = tile;
+  const { config, lanes, sm, sn, flush, apart, ways, slices, width } = tile;
   const { M, N } = config;
   const { numbers, slicesAll, wide, rowStaged, spread, atOnce } = pipelineLayout(tile);
   const blocksOfRow = sn / N / wide;
@@ -100,7 +100,7 @@ export function pipelineResults(tile: MatrixTile): PipelineResults {
       `let row = ${rowOf(`${several ? `i % ${units}` : 'i'} / ${unitsOfRow}`)};`,
       `let unit = i % ${unitsOfRow};`,
       `let sum = ${sums.map(slot => unitIn(buffer, several ? `${slot} + place` : slot)).join(' + ')};`,
-      `${store}(tile.batch, ${row} + row, ${col} + unit${times(width)}, sum${slices > 1 ? ', tile.slice' : ''});`,
+      `${storeOf(tile)}(tile.batch, ${row} + row, ${col} + unit${times(width)}, sum${slices > 1 ? ', tile.slice' : ''});`,
     ].filter(Boolean);
     return `for (var v = 0u; v < ${Math.ceil(stores / ways)}; v++) {
   ${lines(body, 2)}

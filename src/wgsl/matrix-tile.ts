@@ -16,6 +16,7 @@ import {
   laneWidth,
   layout,
   type MatrixTile,
+  storeOf,
   subgroups,
   threads,
   valuesOf,
@@ -35,7 +36,7 @@ export const matrixEnable = ({ config, pinned }: MatrixTile): string[] => [
 
 /** WGSL: declarations and `main`, to follow a frame with \`words\` access and \`tileOf(bm, bn)\`. */
 export function matrixTile(tile: MatrixTile): string {
-  const { config, lanes, bm, bn, bk, sm, sn, flush, prefetch, slices: slicesK, store, width } = tile;
+  const { config, lanes, bm, bn, bk, sm, sn, flush, prefetch, slices: slicesK, width } = tile;
   const { word, numbers, strideA, strideB, staging, sliceA, sliceB, slicesA, slicesB } = layout(tile);
   const [rowsOf, colsOf] = [sm / config.M, sn / config.N];
   const [rowsOfSubgroups, colsOfSubgroups] = [bm / sm, bn / sn];
@@ -178,7 +179,7 @@ ${beginMain(tile)}
       !flush,
       rows => `${flush ? `${eachTotal(rows, (total, i) => `putTotal(slot, ${i}, ${total});`)}\n` : ''}for (var v = 0u; v < ${(rows.length * values) / width}; v++) {
   let i = lane + v * ${lanes};
-  ${store}(tile.batch, ${plus(rows[0] * config.M, 'row')} + i / ${sn / width}, col + ${width === 1 ? `i % ${sn}` : `i % ${sn / width} * ${width}`}, staged(slot, i)${slicesK > 1 ? ', tile.slice' : ''});
+  ${storeOf(tile)}(tile.batch, ${plus(rows[0] * config.M, 'row')} + i / ${sn / width}, col + ${width === 1 ? `i % ${sn}` : `i % ${sn / width} * ${width}`}, staged(slot, i)${slicesK > 1 ? ', tile.slice' : ''});
 }`,
     ),
     2,
@@ -259,12 +260,7 @@ fn main(
   @builtin(subgroup_invocation_id) lane: u32,
 ) {
   let tile = tileOf(group, groups);
-  if (!tile.valid) { return; }${
-    tile.begin
-      ? `
-  ${tile.begin}(tile, ${tile.ways > 1 ? 'threadOfAll' : 'thread'});`
-      : ''
-  }`;
+  if (!tile.valid) { return; }${tile.scaled ? `\n  giveScales(tile, ${tile.ways > 1 ? 'threadOfAll' : 'thread'});` : ''}`;
 
 /** WGSL: the same where they are not written into the source. */
 export const declareSteps = ({ fixedSteps, flush, ways }: MatrixTile): string =>

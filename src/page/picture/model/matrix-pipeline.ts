@@ -9,6 +9,7 @@ import {
   layout,
   type MatrixTile,
   pipelineLayout,
+  scaleBytes,
   threads as threadsOf,
   wordsInLine,
 } from '../../../wgsl/matrix-layout.ts';
@@ -39,6 +40,7 @@ export function matrixPipeline(shape: Shape, tile: MatrixTile): Mapping {
   return {
     ...{ threads, side: threads, lanes, together: true, groupOf: inBands(shape, bm, bn) },
     products: parts === 2 ? 3 : 1,
+    undrawn: scaleBytes(tile),
     arrays: {
       ...operandsOf(shape, tile),
       memory0: { ...bufferOf(tile), label: 'first buffer, A and B' },

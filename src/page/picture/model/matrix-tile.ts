@@ -3,7 +3,13 @@
  * memory to C is left out, as are the scales of rung 11; what is stored in C is not.
  */
 import type { Shape } from '../../../ladder/rung.ts';
-import { layout, type MatrixTile, subgroups, threads as threadsOf } from '../../../wgsl/matrix-layout.ts';
+import {
+  layout,
+  type MatrixTile,
+  scaleBytes,
+  subgroups,
+  threads as threadsOf,
+} from '../../../wgsl/matrix-layout.ts';
 import { tile as memory } from './arrays.ts';
 import { inBands } from './bands.ts';
 import { fetchWords, placesInTwo } from './matrix-fetch.ts';
@@ -23,6 +29,7 @@ export function matrixTile(shape: Shape, tile: MatrixTile): Mapping {
   return {
     ...{ threads, side: threads, lanes, together: true, groupOf: inBands(shape, bm, bn) },
     products: parts === 2 ? 3 : 1,
+    undrawn: scaleBytes(tile),
     arrays: {
       ...operandsOf(shape, tile),
       memoryA: { ...memory('A', slicesA, sliceA, inputs), drawn: strideA * word },

@@ -74,7 +74,7 @@ export function summarize(rung: string, traced: Trace): Summary {
     bytesPerK: moved / shape.k,
     used: count.asked / moved,
     intensity: (2 * products) / moved,
-    workgroupMemory: workgroupBytes(mapping.arrays),
+    workgroupMemory: workgroupBytes(mapping.arrays) + (mapping.undrawn ?? 0),
     usesOfA: products / count.A,
     usesOfB: products / count.B,
     conflicts: mapping.together ? null : count.conflicts,

@@ -127,6 +127,8 @@ export interface Mapping {
   readonly side: number;
   readonly lanes: number;
   readonly arrays: Readonly<Record<string, MemoryArray>>;
+  /** Bytes of workgroup memory beside these, which hold no cells; none where it is left out. */
+  readonly undrawn?: number;
   /** Cells of C that a workgroup makes, and what it takes of K at a time: the shape has to be multiples of these. */
   readonly tile: Shape;
   /** How much of K it takes to see all that is done, where two of the tile's do not. */
