@@ -187,7 +187,11 @@ export function matrixPipeline(tile: MatrixTile): string {
 
   /** What was never flushed, and what was summed apart, into the totals. */
   const lastFlush = () =>
-    [...(flush ? [] : [results.declareTotals, results.flush('sum', 0)]), results.flush('low', 0)].join('\n');
+    [
+      ...(flush ? [] : [results.declareTotals, results.flush('sum', 0)]),
+      '// The small products, which were summed apart.',
+      results.flush('low', 0),
+    ].join('\n');
   const loop = flush
     ? `for (var flush = 0u; flush < FLUSHES; flush++) {
   for (var turn = 0u; turn < ${flush / together}; turn++) {

@@ -324,6 +324,7 @@ fn main(
   // The results, through both buffers in turn.
   let firstRow = tile.row + subgroup / 2 * 32;
   let firstCol = tile.col + subgroup % 2 * 32;
+  // The small products, which were summed apart.
   subgroupMatrixStore<row_major>(&memory0[slot], 0, low0_0, 10);
   subgroupMatrixStore<row_major>(&memory0[slot], 4, low0_1, 10);
   workgroupBarrier();
