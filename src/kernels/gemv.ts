@@ -15,7 +15,7 @@ import { BYTES, copiesOf, operations, type Problem } from '../problem.ts';
 import { ceilDiv, foldGrid, type Program } from '../program.ts';
 import { frame, tileOf } from '../wgsl/frame.ts';
 import { plus } from '../wgsl/terms.ts';
-import { unroll } from '../wgsl/unroll.ts';
+import { lines, unroll } from '../wgsl/unroll.ts';
 import type { Width } from '../wgsl/vectors.ts';
 import { liesAlongK, widest, words } from '../wgsl/words.ts';
 import { estimateMs } from './cost.ts';
@@ -188,7 +188,7 @@ const acrossMain = (shape: Shape, lanes: number) => {
     staged[i / ${STAGED / 4}][i % ${STAGED / 4}] = fewOf(batch, i / ${STAGED / 4}, select(params.k, k, k < end));
   }
   workgroupBarrier();
-  ${loop.replaceAll('\n', '\n  ')}
+  ${lines([loop], 2)}
 }`;
   return /* wgsl */ `
 const LANES = ${lanes}u;             // threads that share K
@@ -209,7 +209,7 @@ ${start(shape)}
   let wide = firstWide + x * ${width};
   ${unroll(cells, 2, f => unroll(parts, 0, p => `var sum${f}_${p} = vec4<Sum>();`))}
 
-  ${(staged ? stagedLoop : loop).replaceAll('\n', '\n  ')}
+  ${lines([staged ? stagedLoop : loop], 2)}
 
   var all = array(${sumNames(cells, parts).join(', ')});
   for (var few = 0u; few < FEW; few++) {

@@ -13,6 +13,7 @@
 import { BYTES, copiesOf, isInteger, type Operand } from '../problem.ts';
 import { ceilDiv, foldGrid, type Pass, reads, uniform, writes } from '../program.ts';
 import { rowLength } from '../wgsl/frame.ts';
+import { prepareMain } from '../wgsl/prepare-main.ts';
 import { declarePieces, PIECE_BYTES, type Staged, staged, THREADS } from '../wgsl/realign.ts';
 import { plus } from '../wgsl/terms.ts';
 
@@ -122,15 +123,6 @@ function passOf(options: PackOptions, sides: readonly Side[]): Pass {
 
 const wgsl = (options: PackOptions, sides: readonly Side[]) => {
   const { type, wordBytes } = options;
-  const [first, second] = sides.map(({ letter }) => letter);
-  const all = sides.map(({ letter }) => `source${letter}.groups`).join(' + ');
-  /** Calls a function of the operand that the workgroup packs a piece of. */
-  const call = (name: string) => {
-    const ofFirst = `${name}${first}(index, thread);`;
-    return second
-      ? `if (index < source${first}.groups) { ${ofFirst} } else { ${name}${second}(index - source${first}.groups, thread); }`
-      : ofFirst;
-  };
   return /* wgsl */ `const PER_WORD = ${wordBytes / BYTES[type]}u;       // elements in a word
 
 alias Word = ${wordBytes === 16 ? 'vec4<u32>' : 'vec2<u32>'};
@@ -147,19 +139,7 @@ struct Piece { copy: u32, row: u32, col: u32 }
 
 ${declarePieces(sides.map(({ pieces }) => pieces))}
 ${sides.map((side, i) => wgslOf(options, side, 3 * i)).join('\n')}
-@compute @workgroup_size(${THREADS})
-fn main(
-  @builtin(workgroup_id) group: vec3u,
-  @builtin(num_workgroups) groups: vec3u,
-  @builtin(local_invocation_index) thread: u32,
-) {
-  let index = group.y * groups.x + group.x;
-  if (index >= ${all}) { return; }
-  ${call('read')}
-  workgroupBarrier();
-  ${call('write')}
-}
-`;
+${prepareMain({ letters: sides.map(({ letter }) => letter), uniform: 'source', steps: ['read', 'write'], threads: THREADS })}`;
 };
 
 const wgslOf = (

@@ -21,6 +21,7 @@ import {
   gridThreads,
   type MatrixTile,
   misfit,
+  splitsB,
   stepsOfK,
   stepsTogether,
   threads,
@@ -36,7 +37,7 @@ import { asItLies, makeTile, stagesOf } from './matrix-params.ts';
 import { partialBytes, reducePass } from './reduce.ts';
 import { reducedStore, splitWhileStaging, tileStore } from './scaled-store.ts';
 import { sliceBytes, slicesFor } from './slices.ts';
-import { split, splitPasses } from './split.ts';
+import { type LinesOptions, split, splitPasses } from './split.ts';
 
 /** Tiles, and the share of the matrix units' rate that each reaches at 4096³ (an H200; docs/performance.md). */
 const TILES = [
@@ -106,16 +107,11 @@ export const splitF32: Kernel = {
   arithmetic: () => 'f32',
   estimate(problem, profile, params) {
     const tile = tileFor(problem, profile, params);
-    const { m, n, k, batch, a, b } = problem;
+    const { m, n, k, batch } = problem;
     const { slices } = params;
-    const there = isSplitThere(tile);
     const tiles = tilesOf(problem, tile.bm, tile.bn);
     // The scales read an operand, the split reads it again and writes as much.
-    const prepared = 12 * m * k + (there ? 4 : 12) * k * n;
-    const sides = [
-      { name: 'a', operand: a, length: k },
-      ...(there ? [] : [{ name: 'b', operand: b, length: k } as const]),
-    ] as const;
+    const prepared = 12 * m * k + (splitsB(tile) ? 4 : 12) * k * n;
     return estimateMs({
       operations: 3 * 2 * tiles * tile.bm * tile.bn * (k + START_AND_END * slices),
       unit: 'matrix',
@@ -125,26 +121,18 @@ export const splitF32: Kernel = {
       steps: ceilDiv(k, tile.bk * slices * tile.ways),
       pipelined: tile.stages === 2,
       threads: gridThreads(problem, tile) * slices,
-      dispatches: (slices > 1 ? 2 : 1) + splitPasses(sides),
+      dispatches: (slices > 1 ? 2 : 1) + splitPasses(linesOf(problem, tile)),
     });
   },
   build(problem, profile, params): Program {
-    const { m, n, k, batch, a, b } = problem;
+    const { m, n, batch, a, b } = problem;
     const { slices } = params;
     const cut = slices > 1;
     const tile = tileFor(problem, profile, params);
     const reason = misfit(tile);
     if (reason) throw new GemmError('invalid-argument', `split-f32: ${reason}`);
-    const blocks = (lines: number) => ({ blocks: { lines, k: tile.bk, steps: stepsOfK(tile) } });
-    const splitB = isSplitThere(tile);
-    const scalesOfA = copiesOf(a, batch) * m;
-    const prepared = split([
-      { ...{ name: 'a', operand: a, lines: m, length: k, batch, firstScale: 0 }, ...blocks(tile.bm) },
-      {
-        ...{ name: 'b', operand: b, lines: n, length: k, batch, firstScale: scalesOfA },
-        ...(splitB ? {} : blocks(tile.bn)),
-      },
-    ]);
+    const splitB = splitsB(tile);
+    const prepared = split(linesOf(problem, tile));
     const {
       wgsl,
       bindings,
@@ -189,7 +177,7 @@ export const splitF32: Kernel = {
       ],
       uniforms: { params: uniforms, ...prepared.uniforms },
       scratch: {
-        scales: (scalesOfA + copiesOf(b, batch) * n) * 4,
+        scales: (copiesOf(a, batch) * m + copiesOf(b, batch) * n) * BYTES.f32,
         ...(cut ? { partial: partialBytes(problem, slices) } : {}),
         ...prepared.scratch,
       },
@@ -211,12 +199,21 @@ function efficiencyOf({ bm, bn, stages, prefetch }: MatrixTile, pack: number): n
  */
 const [BOTH, ONLY_A] = [1, 2];
 
-/** Whether B is split on its way into workgroup memory. */
-const isSplitThere = ({ b }: MatrixTile): boolean => b.kind === 'rows';
+/** Rows of A, which are split before the product, and columns of B, of which that may only look for the scales. */
+function linesOf({ m, n, k, batch, a, b }: Problem, tile: MatrixTile): LinesOptions[] {
+  const { bm, bn, bk } = tile;
+  const steps = stepsOfK(tile);
+  const inB = splitsB(tile) ? undefined : { lines: bn, k: bk, steps };
+  const of = { length: k, batch };
+  return [
+    { name: 'a', operand: a, lines: m, firstScale: 0, blocks: { lines: bm, k: bk, steps }, ...of },
+    { name: 'b', operand: b, lines: n, firstScale: copiesOf(a, batch) * m, blocks: inB, ...of },
+  ];
+}
 
 /** Whether parameters go together and, if `pack` says that B is split there, it is: else it says the same as BOTH. */
 const fits = ({ pack }: Params, tile: MatrixTile): boolean =>
-  (pack === BOTH || isSplitThere(tile)) && misfit(tile) === null;
+  (pack === BOTH || splitsB(tile)) && misfit(tile) === null;
 
 /** The largest matrices of f16 with f32 results. */
 const configOf = (profile: Profile) =>
@@ -226,20 +223,26 @@ const configOf = (profile: Profile) =>
     )
     .sort((x, y) => y.M * y.N * y.K - x.M * x.N * x.K)[0];
 
-/**
- * K between two flushes. A plain f32 sum errs by about 0.29·√K units of the last place, and truncation by about 0.058 for each
- * of K (measured on an H200: docs/performance.md), so 4·√K stays below; in multiples of 32, and a quarter of that more at the most.
- */
-const flushEvery = (k: number): number => Math.max(32, 32 * Math.floor(Math.sqrt(k) / 8 + 0.25));
+/** When to flush. */
+interface Flushes {
+  /** K between two flushes. */
+  readonly every: number;
+  /** Most steps between two. */
+  readonly most: number;
+  /** How long a flush takes, in steps. */
+  readonly cost: number;
+}
 
-/** The same where the small products are summed apart: a third of the truncations are left. */
-const flushApart = (k: number): number => Math.max(32, 16 * Math.floor((11 * Math.sqrt(k)) / 16));
-
 /**
- * How long a flush takes, in steps, and the most steps between two: the driver's compiler writes out as many of large tiles, and makes
- * less of a loop of more. Where the small products are summed apart, in small tiles, either is another (an H200: docs/performance.md).
+ * A plain f32 sum errs by about 0.29·√K units of the last place, and truncation by about 0.058 for each of K (measured on an H200:
+ * docs/performance.md), so a flush every 4·√K stays below; in multiples of 32, and a quarter of that more at the most. The driver's
+ * compiler writes out 16 steps of large tiles, and makes less of a loop of more. Where small products are summed apart, in small
+ * tiles, a third of the truncations are left, a flush takes less, and more steps do no harm.
  */
-const FLUSHES = { together: { cost: 2.5, most: 16 }, apart: { cost: 1, most: 32 } } as const;
+const flushesOf = (k: number, apart: boolean): Flushes =>
+  apart
+    ? { every: Math.max(32, 16 * Math.floor((11 * Math.sqrt(k)) / 16)), most: 32, cost: 1 }
+    : { every: Math.max(32, 32 * Math.floor(Math.sqrt(k) / 8 + 0.25)), most: 16, cost: 2.5 };
 
 /**
  * Steps of K, and of those between two flushes (0 for none): no fewer flushes than one `every` K, and of those numbers the
@@ -248,16 +251,15 @@ const FLUSHES = { together: { cost: 2.5, most: 16 }, apart: { cost: 1, most: 32 
 function stepsFor(
   k: number,
   bk: number,
-  every: number,
   together: number,
-  flushes: { readonly cost: number; readonly most: number },
+  { every, most: mostSteps, cost }: Flushes,
 ): { readonly steps: number; readonly flush: number } {
   const steps = roundUp(ceilDiv(k, bk), together);
-  const allowed = Math.min(every / bk, flushes.most);
+  const allowed = Math.min(every / bk, mostSteps);
   const most = together * Math.max(ceilDiv(2, together), Math.floor(allowed / together));
   const fewest = every === 0 ? 1 : ceilDiv(steps, most);
   if (fewest === 1) return { steps, flush: 0 };
-  const whole = (flush: number) => ceilDiv(steps, flush) * (flush + flushes.cost);
+  const whole = (flush: number) => ceilDiv(steps, flush) * (flush + cost);
   const [flush] = Array.from({ length: fewest }, (_, i) =>
     roundUp(ceilDiv(steps, fewest + i), together),
   ).sort((x, y) => whole(x) - whole(y));
@@ -271,15 +273,10 @@ export function tileFor(problem: Problem, profile: Profile, params: Params): Mat
   const { bn, bk, sm, sn, prefetch, slices, ways = 1 } = params;
   const stages = stagesOf(params);
   const apart = params.apart === 1 && stages === 2;
-  const { flush: every = apart ? flushApart(k) : flushEvery(k) } = params;
+  const flushes = flushesOf(k, apart);
+  const { flush: every = flushes.every } = params;
   const together = stepsTogether({ stages, prefetch, sm, sn, lined: false });
-  const { steps, flush } = stepsFor(
-    ceilDiv(k, slices * ways),
-    bk,
-    every,
-    together,
-    FLUSHES[apart ? 'apart' : 'together'],
-  );
+  const { steps, flush } = stepsFor(ceilDiv(k, slices * ways), bk, together, { ...flushes, every });
   const guardK = k !== stepsOfK({ steps, ways, slices }) * bk;
   // A word of eight halves is made of eight f32 that lie side by side.
   const splitB = params.pack === ONLY_A && stages === 2 && wordElements({ config }) === 8;

@@ -17,6 +17,7 @@ import { ceilDiv, foldGrid, type Pass, reads, uniform, writes } from '../program
 import { rowLength } from '../wgsl/frame.ts';
 import { HALVES } from '../wgsl/halves.ts';
 import { CACHE } from '../wgsl/matrix-layout.ts';
+import { prepareMain } from '../wgsl/prepare-main.ts';
 import { cells, type WidthC } from '../wgsl/store.ts';
 import { over, plus } from '../wgsl/terms.ts';
 import { unroll } from '../wgsl/unroll.ts';
@@ -34,7 +35,7 @@ export interface LinesOptions {
   /** Where the scales start in the buffer `scales`. */
   readonly firstScale: number;
   /** Where it is split: lines of a tile and K of a step, multiples of 8, and the steps of K that the blocks reach over. */
-  readonly blocks?: { readonly lines: number; readonly k: number; readonly steps: number };
+  readonly blocks?: { readonly lines: number; readonly k: number; readonly steps: number } | undefined;
 }
 
 export interface Split {
@@ -82,22 +83,21 @@ const PIECE = { lines: 32, words: 8 } as const;
 const GROUPS = 128;
 
 /** Whether an operand's lines lie along memory. */
-const isAlongMemory = ({ name, operand }: Pick<LinesOptions, 'name' | 'operand'>): boolean =>
-  (name === 'a') !== operand.trans;
+const isAlongMemory = ({ name, operand }: LinesOptions): boolean => (name === 'a') !== operand.trans;
 
-const isInPieces = (options: Pick<LinesOptions, 'name' | 'operand' | 'length'>): boolean =>
-  !isAlongMemory(options) && options.length >= LONG;
+const isInPieces = (options: LinesOptions): boolean =>
+  options.blocks !== undefined && !isAlongMemory(options) && options.length >= LONG;
 
-/** Passes that it takes to split operands. */
-export const splitPasses = (split: readonly Pick<LinesOptions, 'name' | 'operand' | 'length'>[]): number =>
-  1 + split.filter(isInPieces).length;
+/** Passes that `split` takes. */
+export const splitPasses = (options: readonly LinesOptions[]): number =>
+  1 + options.filter(isInPieces).length;
 
 /** Scales, and parts where they are asked for, of one operand or of both. */
 export function split(options: readonly LinesOptions[]): Split {
   const sides = options.map(sideOf);
   return {
     passes: [
-      ...(sides.length > 0 ? [passOf(sides)] : []),
+      passOf(sides),
       ...sides.flatMap(side => (side.inPieces ? [piecesPass(side, side.inPieces)] : [])),
     ],
     ...Object.fromEntries(sides.flatMap(({ name, parts }) => (parts ? [[name, parts]] : []))),
@@ -218,15 +218,6 @@ function piecesPass(side: Side, { lines, words }: { readonly lines: number; read
 }
 
 const wgsl = (sides: readonly Side[], atOnce: number) => {
-  const [first, second] = sides.map(({ letter }) => letter);
-  const all = sides.map(({ letter }) => `lines${letter}.groups`).join(' + ');
-  /** Calls a function of the operand whose lines the workgroup has. */
-  const call = (name: string) => {
-    const ofFirst = `${name}${first}(index, thread);`;
-    return second
-      ? `if (index < lines${first}.groups) { ${ofFirst} } else { ${name}${second}(index - lines${first}.groups, thread); }`
-      : ofFirst;
-  };
   let binding = 1;
   const bindings = sides.map(side => {
     const own = binding;
@@ -253,19 +244,7 @@ fn scaleFor(line: u32) -> f32 {
 struct First { copy: u32, line: u32 }
 
 ${sides.map((side, i) => wgslOf(side, bindings[i])).join('\n')}
-@compute @workgroup_size(${THREADS})
-fn main(
-  @builtin(workgroup_id) group: vec3u,
-  @builtin(num_workgroups) groups: vec3u,
-  @builtin(local_invocation_index) thread: u32,
-) {
-  let index = group.y * groups.x + group.x;
-  if (index >= ${all}) { return; }
-  ${call('look')}
-  workgroupBarrier();
-  ${call('finish')}
-}
-`;
+${prepareMain({ letters: sides.map(({ letter }) => letter), uniform: 'lines', steps: ['look', 'finish'], threads: THREADS })}`;
 };
 
 /** One operand's declarations, and its `look`, which finds the largest elements, and its `finish`. */

@@ -108,6 +108,9 @@ export const sourceOf = ({ a, b }: Pick<MatrixTile, 'a' | 'b'>, side: Side): Sou
 
 export const isAcrossK = (tile: MatrixTile, side: Side): boolean => sourceOf(tile, side).kind === 'rows';
 
+/** Whether a pipeline splits B on its way into workgroup memory. */
+export const splitsB = ({ b }: Pick<MatrixTile, 'b'>): boolean => b.kind === 'rows' && b.split === true;
+
 /** Cells of a tile, and of a subgroup's part of it, along M or N. */
 export const sizesOf = ({ bm, bn, sm, sn }: MatrixTile, side: Side) =>
   side === 'A' ? { all: bm, own: sm } : { all: bn, own: sn };
@@ -184,7 +187,7 @@ export const wordsInLine = (tile: MatrixTile, side: Side): number =>
   (isAcrossK(tile, side) ? sizesOf(tile, side).own : tile.bk) / wordElements(tile);
 
 /** Parts of a line that lie side by side there: a pipeline's all do, and are padded but once. */
-export const partsInLine = ({ stages, parts }: Pick<MatrixTile, 'stages' | 'parts'>): 1 | 2 =>
+const partsInLine = ({ stages, parts }: Pick<MatrixTile, 'stages' | 'parts'>): 1 | 2 =>
   stages === 2 ? parts : 1;
 
 /** Words from line to line, or from row to row. One word of padding, so that eight neighbours lie in different banks. */
@@ -195,14 +198,12 @@ export const strideOf = (tile: MatrixTile, side: Side): number =>
 export function layout(tile: MatrixTile) {
   const { bm, bn, bk, sm, sn, config, parts } = tile;
   const word = wordElements(tile);
-  const strideK = bk / word + 1;
   const [strideA, strideB] = [strideOf(tile, 'A'), strideOf(tile, 'B')];
   const numbers = wordBytes(tile) / 4;
   const staging = (config.M * sn) / numbers;
   return {
     word,
     numbers,
-    strideK,
     strideA,
     strideB,
     staging,

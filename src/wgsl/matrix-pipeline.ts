@@ -22,6 +22,7 @@ import {
   linedSides,
   type MatrixTile,
   pipelineLayout,
+  splitsB,
   strideOf,
   subgroups,
   threadsOfWay,
@@ -54,10 +55,10 @@ export function matrixPipeline(tile: MatrixTile): string {
   const [rowsOf, colsOf] = [sm / M, sn / N];
   const colsOfSubgroups = bn / sn;
   const matrices = rowsOf * colsOf;
-  const sum = (matrix: number) => `sum${Math.floor(matrix / colsOf)}_${matrix % colsOf}`;
-  const eachSum = (line: (name: string) => string) => unroll(matrices, 0, matrix => line(sum(matrix)));
+  const eachSum = (line: (name: string) => string, name: 'sum' | 'low' = 'sum') =>
+    unroll(matrices, 0, matrix => line(`${name}${Math.floor(matrix / colsOf)}_${matrix % colsOf}`));
 
-  const splitB = tile.b.kind === 'rows' && tile.b.split;
+  const splitB = splitsB(tile);
   const sides = partsOf(tile).flatMap(part => [
     { side: 'A', part, first: 0, inLine: part * wordsInLine(tile, 'A') } as const,
     { side: 'B', part, first: slicesA, inLine: part * wordsInLine(tile, 'B') } as const,
@@ -226,11 +227,8 @@ ${paragraph(stagger ? staggered(stagger) : '')}${paragraph(results.functions)}${
 
   ${indent(declarePlaces(tile, lines), 2)}
   ${paragraph(splitB ? 'let scaleB0 = scalesOfB(tile.batch, colB * WORD);\n  let scaleB1 = scalesOfB(tile.batch, colB * WORD + 4);' : '', 2)}${indent(
-    [
-      eachSum(name => `var ${name}: Result;`),
-      apart ? eachSum(name => `var ${name.replace('sum', 'low')}: Result;`) : '',
-    ]
-      .filter(Boolean)
+    (apart ? (['sum', 'low'] as const) : (['sum'] as const))
+      .map(sums => eachSum(name => `var ${name}: Result;`, sums))
       .join('\n'),
     2,
   )}
