@@ -8,13 +8,15 @@
  * panels (register-tile.ts).
  *
  * Mapping: a workgroup of 256 threads moves a piece of 32 stored rows of an operand through workgroup memory (wgsl/realign.ts):
- * it reads along the stored rows, whichever way they run, and writes words in the order of the blocks.
+ * it reads along the stored rows, whichever way they run, and writes words in the order of the blocks. f16 for the matrix units go
+ * through registers instead (wgsl/gather.ts).
  */
 import { BYTES, copiesOf, isInteger, type Operand } from '../problem.ts';
 import { ceilDiv, foldGrid, type Pass, reads, uniform, writes } from '../program.ts';
 import { rowLength } from '../wgsl/frame.ts';
+import { type Gathered, gathered } from '../wgsl/gather.ts';
 import { prepareMain } from '../wgsl/prepare-main.ts';
-import { declarePieces, PIECE_BYTES, type Staged, staged, THREADS } from '../wgsl/realign.ts';
+import { declareFunnel, declarePieces, PIECE_BYTES, type Staged, staged, THREADS } from '../wgsl/realign.ts';
 import { plus } from '../wgsl/terms.ts';
 
 export type PackedType = 'f32' | 'f16' | 'i8' | 'u8';
@@ -52,7 +54,8 @@ export interface Packed {
 }
 
 export function pack(options: PackOptions, given: readonly PackedSide[]): Packed {
-  const sides = given.map(side => sideOf(options, side));
+  const gathers = canGather(options, given);
+  const sides = given.map(side => sideOf(options, side, gathers));
   return {
     passes: sides.length > 0 ? [passOf(options, sides)] : [],
     operands: Object.fromEntries(sides.map(({ name, packed }) => [name, packed])),
@@ -68,12 +71,23 @@ interface Side extends PackedSide {
   readonly packed: Operand;
   /** Contents of its uniform. */
   readonly data: Uint32Array;
-  readonly pieces: Staged;
+  readonly pieces: Staged | Gathered;
   /** Workgroups that pack it. */
   readonly groups: number;
 }
 
-function sideOf({ length, batch, order, type, steps }: PackOptions, side: PackedSide): Side {
+/** Whether nothing is converted, and words are those that gather.ts makes. */
+const canGather = ({ order, type, wordBytes }: PackOptions, sides: readonly PackedSide[]): boolean =>
+  order === 'lines' &&
+  type === 'f16' &&
+  wordBytes === 16 &&
+  sides.every(({ operand }) => operand.type === 'f16');
+
+function sideOf(
+  { length, batch, order, type, steps }: PackOptions,
+  side: PackedSide,
+  gathers: boolean,
+): Side {
   const { name, operand, lines, block } = side;
   const letter = name === 'a' ? 'A' : 'B';
   const tiles = ceilDiv(lines, block[0]);
@@ -83,7 +97,7 @@ function sideOf({ length, batch, order, type, steps }: PackOptions, side: Packed
   const stride = packedLines * packedLength;
   const inOrder = (ofLines: number, ofK: number) => (order === 'lines' ? [ofLines, ofK] : [ofK, ofLines]);
   const [packedRows, packedCols] = inOrder(packedLines, packedLength);
-  const pieces = staged({
+  const pieces = (gathers ? gathered : staged)({
     letter,
     operand,
     rowLength: rowLength(name, operand, lines, length),
@@ -117,12 +131,14 @@ function passOf(options: PackOptions, sides: readonly Side[]): Pass {
     ]),
     workgroups: foldGrid(sides.reduce((sum, { groups }) => sum + groups, 0)),
     threads: THREADS,
-    workgroupMemory: PIECE_BYTES,
+    workgroupMemory: canGather(options, sides) ? 0 : PIECE_BYTES,
   };
 }
 
 const wgsl = (options: PackOptions, sides: readonly Side[]) => {
   const { type, wordBytes } = options;
+  const gathers = canGather(options, sides);
+  const pieces = sides.map(side => side.pieces);
   return /* wgsl */ `const PER_WORD = ${wordBytes / BYTES[type]}u;       // elements in a word
 
 alias Word = ${wordBytes === 16 ? 'vec4<u32>' : 'vec2<u32>'};
@@ -137,16 +153,14 @@ struct Source {
 
 struct Piece { copy: u32, row: u32, col: u32 }
 
-${declarePieces(sides.map(({ pieces }) => pieces))}
-${sides.map((side, i) => wgslOf(options, side, 3 * i)).join('\n')}
-${prepareMain({ letters: sides.map(({ letter }) => letter), uniform: 'source', steps: ['read', 'write'], threads: THREADS })}`;
+${gathers ? declareFunnel(pieces) : declarePieces(pieces)}
+${sides.map((side, i) => wgslOf(options, side, gathers, 3 * i)).join('\n')}
+${prepareMain({ letters: sides.map(({ letter }) => letter), uniform: 'source', steps: gathers ? ['pack'] : ['read', 'write'], threads: THREADS })}`;
 };
 
-const wgslOf = (
-  { order, type, wordBytes }: PackOptions,
-  { letter, operand, block, pieces }: Side,
-  binding: number,
-) => {
+const wgslOf = (options: PackOptions, side: Side, gathers: boolean, binding: number) => {
+  const { order } = options;
+  const { letter, block, pieces } = side;
   const [blockRows, blockCols] = order === 'lines' ? block : [block[1], block[0]];
   const [rows, cols] = [`ROWS_${letter}`, `COLS_${letter}`];
   const source = `source${letter}`;
@@ -157,7 +171,11 @@ const BLOCK_COLS_${letter} = ${blockCols}u;
 @group(0) @binding(${binding + 1}) var<storage, read> stored${letter}: array<${pieces.word}>;
 @group(0) @binding(${binding + 2}) var<storage, read_write> packed${letter}: array<Word>;
 
+const ROWS_${letter} = ${pieces.rows}u;
+const COLS_${letter} = ${pieces.cols}u;
+
 ${pieces.wgsl}
+
 // Where a piece begins.
 fn pieceOf${letter}(index: u32) -> Piece {
   let across = (${source}.packedCols + ${cols} - 1) / ${cols};
@@ -165,27 +183,40 @@ fn pieceOf${letter}(index: u32) -> Piece {
   return Piece(index / (across * down), index / across % down * ${rows}, index % across * ${cols});
 }
 
-fn read${letter}(index: u32, thread: u32) {
-  let first = pieceOf${letter}(index);
-  stage${letter}(first.copy, first.row, first.col, thread);
-}
-
 // Where the word at (row, col) goes: its tile, its step of K, and its place in their block.
 fn place${letter}(copy: u32, row: u32, col: u32) -> u32 {
 ${order === 'lines' ? placeInLines(letter) : placeInSteps(letter)}
+}
+
+fn put${letter}(copy: u32, row: u32, col: u32, word: Word) {
+  if (row < ${source}.packedRows && col < ${source}.packedCols) { packed${letter}[place${letter}(copy, row, col)] = word; }
+}
+
+${gathers ? packPiece(letter) : moveThroughMemory(options, side)}`;
+};
+
+const packPiece = (letter: string) => /* wgsl */ `fn pack${letter}(index: u32, thread: u32) {
+  let first = pieceOf${letter}(index);
+  gather${letter}(first.copy, first.row, first.col, thread);
+}
+`;
+
+const moveThroughMemory = ({ order, type, wordBytes }: PackOptions, { letter, operand }: Side) => {
+  const rows = `ROWS_${letter}`;
+  return /* wgsl */ `fn read${letter}(index: u32, thread: u32) {
+  let first = pieceOf${letter}(index);
+  stage${letter}(first.copy, first.row, first.col, thread);
 }
 
 ${word(letter, operand, type, wordBytes)}
 
 fn write${letter}(index: u32, thread: u32) {
   let first = pieceOf${letter}(index);
-  const WORDS = ${cols} / PER_WORD;
+  const WORDS = COLS_${letter} / PER_WORD;
   for (var w = thread; w < ${rows} * WORDS; w += ${THREADS}) {
     let row = first.row + ${order === 'lines' ? `w % ${rows}` : 'w / WORDS'};
     let col = first.col + ${order === 'lines' ? `w / ${rows}` : 'w % WORDS'} * PER_WORD;
-    if (row < ${source}.packedRows && col < ${source}.packedCols) {
-      packed${letter}[place${letter}(first.copy, row, col)] = word${letter}(first.copy, row, col);
-    }
+    put${letter}(first.copy, row, col, word${letter}(first.copy, row, col));
   }
 }
 `;

@@ -4,12 +4,12 @@ export interface PrepareMain {
   readonly letters: readonly ('A' | 'B')[];
   /** Of an operand's uniform without its letter; its `groups` are the workgroups that prepare the operand. */
   readonly uniform: string;
-  /** Functions without their letters, of the number of a workgroup among its operand's and the thread, before a barrier and behind it. */
-  readonly steps: readonly [before: string, behind: string];
+  /** Functions without their letters, of the number of a workgroup among its operand's and the thread, with a barrier between two. */
+  readonly steps: readonly string[];
   readonly threads: number;
 }
 
-/** WGSL. The barrier stands in `main`, whichever operand a workgroup prepares. */
+/** WGSL. Barriers stand in `main`, whichever operand a workgroup prepares. */
 export function prepareMain({ letters, uniform, steps, threads }: PrepareMain): string {
   const groups = letters.map(letter => `${uniform}${letter}.groups`);
   const [first, second] = letters;
@@ -27,9 +27,7 @@ fn main(
 ) {
   let index = group.y * groups.x + group.x;
   if (index >= ${groups.join(' + ')}) { return; }
-  ${call(steps[0])}
-  workgroupBarrier();
-  ${call(steps[1])}
+  ${steps.map(call).join('\n  workgroupBarrier();\n  ')}
 }
 `;
 }

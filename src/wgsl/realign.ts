@@ -52,7 +52,11 @@ export const declarePieces = (
   pieces: readonly Staged[],
 ): string => /* wgsl */ `// One word more than there are: a row may begin within a word, and a column lies in different banks.
 var<workgroup> piece: array<array<u32, ${WORDS + 1}>, ${HEIGHT}>;
-${pieces.some(({ funnels }) => funnels) ? `\n${FUNNEL}\n` : ''}`;
+${declareFunnel(pieces)}`;
+
+/** WGSL, if it is needed. */
+export const declareFunnel = (pieces: readonly { readonly funnels: boolean }[]): string =>
+  pieces.some(({ funnels }) => funnels) ? `\n${FUNNEL}\n` : '';
 
 const FUNNEL = /* wgsl */ `// 32 bits of two neighbouring words, from bit \`first\` of the lower one on. A shift by 32 would be one by 0.
 fn funnel(low: u32, high: u32, first: u32) -> u32 { return (low >> first) | ((high << 1) << (31 - first)); }`;
@@ -74,9 +78,7 @@ export function staged({ letter, operand, rowLength, turned }: StagedOptions): S
   const [rows, cols] = turned ? [length, HEIGHT] : [HEIGHT, length];
   const source = `source${letter}`;
   return {
-    wgsl: /* wgsl */ `const ROWS_${letter} = ${rows}u;
-const COLS_${letter} = ${cols}u;
-const PER_LOAD_${letter} = ${perWord * width}u;     // elements
+    wgsl: /* wgsl */ `const PER_LOAD_${letter} = ${perWord * width}u;     // elements
 
 // The element that a stored row begins with.
 fn rowStart${letter}(copy: u32, row: u32) -> u32 { return ${source}.offset + copy * ${source}.stride + row * ${source}.ld; }
