@@ -1,7 +1,14 @@
 /** What the matrix kernels have in common on the way from parameters to a tile. */
 import { BYTES, type InputType, type Problem } from '../problem.ts';
 import { type Profile, subgroupSizeFor } from '../profile.ts';
-import { type Lines, type MatrixTile, type Rows, staggerOf, storeWidth } from '../wgsl/matrix-layout.ts';
+import {
+  fewLines,
+  type Lines,
+  type MatrixTile,
+  type Rows,
+  staggerOf,
+  storeWidth,
+} from '../wgsl/matrix-layout.ts';
 import { vectorizes } from '../wgsl/vectors.ts';
 import type { Params } from './kernel.ts';
 
@@ -52,6 +59,7 @@ export function makeTile(
     fixedSteps: !profile.software,
     ways,
     slices,
+    few: fewLines(problem, { config, lanes, bm, bn, bk, sm, sn, stages, a, b }),
   };
 }
 

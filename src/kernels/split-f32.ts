@@ -25,6 +25,7 @@ import {
   stepsOfK,
   stepsTogether,
   threads,
+  wholeTiles,
   wordElements,
   wordType,
   workgroupMemory,
@@ -109,7 +110,7 @@ export const splitF32: Kernel = {
     const tile = tileFor(problem, profile, params);
     const { m, n, k, batch } = problem;
     const { slices } = params;
-    const tiles = tilesOf(problem, tile.bm, tile.bn);
+    const tiles = wholeTiles(problem, tile);
     // The scales read an operand, the split reads it again and writes as much.
     const prepared = 12 * m * k + (splitsB(tile) ? 4 : 12) * k * n;
     return estimateMs({
@@ -159,7 +160,7 @@ export const splitF32: Kernel = {
           label: 'split-f32',
           wgsl: [
             wgsl,
-            tileOf(tile.bm, tile.bn),
+            tileOf(tile.bm, tile.bn, tile.few),
             store?.wgsl(bindings.length) ?? '',
             splitB ? splitWhileStaging(cut ? bindings.length : null) : '',
             matrixMain(tile),

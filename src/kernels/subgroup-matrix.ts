@@ -20,6 +20,7 @@ import {
   stepsOfK,
   stepsTogether,
   threads,
+  wholeTiles,
   wordBytes,
   wordElements,
   wordType,
@@ -83,14 +84,20 @@ export const subgroupMatrix: Kernel = {
     return quickestFirst(sliced, params => this.estimate(problem, profile, params));
   },
   space(problem, profile) {
-    return this.candidates(problem, profile)
-      .flatMap((tile): Params[] => (tile.stages === 2 ? [tile] : [16, 32, 64].map(bk => ({ ...tile, bk }))))
-      .flatMap(tile => [1, 2, 4, 8].map((slices): Params => ({ ...tile, slices })))
-      .flatMap(tile =>
-        (tile.stages === 2 ? [1, 2, 4] : [0, 1]).map((prefetch): Params => ({ ...tile, prefetch })),
-      )
-      .flatMap(tile => (tile.stages === 2 && tile.pack === BOTH ? [tile, { ...tile, still: 1 }] : [tile]))
-      .filter(params => misfit(tileFor(problem, profile, params)) === null);
+    return (
+      this.candidates(problem, profile)
+        .flatMap((tile): Params[] => (tile.stages === 2 ? [tile] : [16, 32, 64].map(bk => ({ ...tile, bk }))))
+        // With few rows or columns more than whole tiles, packing both may pay: plain sums take care of those then.
+        .flatMap(tile =>
+          leavesFew(problem, profile, tile) && tile.pack !== BOTH ? [tile, { ...tile, pack: BOTH }] : [tile],
+        )
+        .flatMap(tile => [1, 2, 4, 8].map((slices): Params => ({ ...tile, slices })))
+        .flatMap(tile =>
+          (tile.stages === 2 ? [1, 2, 4] : [0, 1]).map((prefetch): Params => ({ ...tile, prefetch })),
+        )
+        .flatMap(tile => (tile.stages === 2 && tile.pack === BOTH ? [tile, { ...tile, still: 1 }] : [tile]))
+        .filter(params => misfit(tileFor(problem, profile, params)) === null)
+    );
   },
   arithmetic({ a, b, accuracy }): Arithmetic {
     if (isInteger(a.type)) return 'exact';
@@ -100,7 +107,7 @@ export const subgroupMatrix: Kernel = {
     const tile = tileFor(problem, profile, params);
     const packs = packedOf(tile);
     const { m, n, k, batch, a, b } = problem;
-    const tiles = tilesOf(problem, tile.bm, tile.bn);
+    const tiles = wholeTiles(problem, tile);
     const known = TILES.find(
       ({ bm, bn, stages, pack, ways }) =>
         bm === tile.bm &&
@@ -155,7 +162,7 @@ export const subgroupMatrix: Kernel = {
         ...passes,
         {
           label: 'subgroup-matrix',
-          wgsl: wgsl + tileOf(tile.bm, tile.bn) + matrixMain(tile),
+          wgsl: wgsl + tileOf(tile.bm, tile.bn, tile.few) + matrixMain(tile),
           bindings,
           workgroups: foldGrid(tilesOf(problem, tile.bm, tile.bn) * params.slices),
           threads: threads(tile),
@@ -206,6 +213,11 @@ const [BOTH, ONLY_A, ONLY_B] = [1, 2, 3];
 
 const isPacked = ({ pack }: Params, name: 'a' | 'b'): boolean =>
   pack === BOTH || pack === (name === 'a' ? ONLY_A : ONLY_B);
+
+const leavesFew = (problem: Problem, profile: Profile, params: Params): boolean => {
+  const { rows, cols } = tileFor(problem, profile, { ...params, pack: BOTH }).few;
+  return rows + cols > 0;
+};
 
 /**
  * Share of its speed that a tile keeps with operands as they lie: bytes of rows are turned one by one, and where a subgroup has many

@@ -181,23 +181,39 @@ function paramsOf(
 }
 
 /** Tiles of so many rows and columns that C consists of, in all products. */
-export const tilesOf = ({ m, n, batch }: Problem, rows: number, cols: number): number =>
-  ceilDiv(m, rows) * ceilDiv(n, cols) * batch;
+export const tilesOf = (
+  { m, n, batch }: Pick<Problem, 'm' | 'n' | 'batch'>,
+  rows: number,
+  cols: number,
+): number => ceilDiv(m, rows) * ceilDiv(n, cols) * batch;
+
+/** Rows and columns of the last tiles, where those have so few that a kernel makes them in another way; 0 where it does not. */
+export interface FewLines {
+  readonly rows: number;
+  readonly cols: number;
+}
+
+export const NO_FEW: FewLines = { rows: 0, cols: 0 };
 
 /**
  * WGSL: which product and which tile of it a workgroup makes. The grid may be folded and is walked in bands of
- * 8 tile rows, so that workgroups that run together share what they read through the L2 cache.
+ * 8 tile rows, so that workgroups that run together share what they read through the L2 cache. Tiles of few rows or columns come
+ * last: they take what room the others leave.
  */
-export const tileOf = (rows: number, cols: number): string => /* wgsl */ `
+export const tileOf = (rows: number, cols: number, few = NO_FEW): string => {
+  const all = (size: string, tile: number) => `(params.${size} + ${tile - 1}) / ${tile}`;
+  const whole = (size: string, tile: number) => `params.${size} / ${tile}`;
+  const last = lastTiles(rows, cols, few, all('m', rows));
+  return /* wgsl */ `
 struct Tile { valid: bool, batch: u32, slice: u32, row: u32, col: u32 }
 
 fn tileOf(group: vec3u, groups: vec3u) -> Tile {
-  let tilesM = (params.m + ${rows - 1}) / ${rows};
-  let tilesN = (params.n + ${cols - 1}) / ${cols};
+  let tilesM = ${(few.rows > 0 ? whole : all)('m', rows)};
+  let tilesN = ${(few.cols > 0 ? whole : all)('n', cols)};
   let tiles = tilesM * tilesN;
   var index = group.y * groups.x + group.x;
   let valid = index < tiles * params.batch * params.slices;
-  let product = index / tiles;
+${last}  let product = index / tiles;
   index %= tiles;
   let band = index / (8 * tilesN);
   let bandRows = min(8, tilesM - band * 8);
@@ -208,3 +224,33 @@ fn tileOf(group: vec3u, groups: vec3u) -> Tile {
   );
 }
 `;
+};
+
+/** WGSL for what comes behind the whole tiles. */
+function lastTiles(rows: number, cols: number, few: FewLines, down: string): string {
+  if (few.rows === 0 && few.cols === 0) return '';
+  const both = few.rows > 0 && few.cols > 0;
+  const [row, col] = both
+    ? [
+        `select(tilesM * ${rows}, index * ${rows}, index < down)`,
+        `select((index - down) * ${cols}, tilesN * ${cols}, index < down)`,
+      ]
+    : few.cols > 0
+      ? [`index * ${rows}`, `tilesN * ${cols}`]
+      : [`tilesM * ${rows}`, `index * ${cols}`];
+  return `  if (!valid) {
+    index -= tiles * params.batch * params.slices;${
+      both
+        ? `\n    // Tiles of few columns from top to bottom, then those of few rows.\n    let down = ${down};`
+        : ''
+    }
+    let few = ${both ? 'down + tilesN' : few.cols > 0 ? 'tilesM' : 'tilesN'};
+    let product = index / few;
+    index %= few;
+    return Tile(
+      product < params.batch * params.slices, product % params.batch, product / params.batch,
+      ${row}, ${col},
+    );
+  }
+`;
+}

@@ -1,7 +1,7 @@
 /** The sizes of wgsl/matrix-tile.ts: what is laid over what, in cells, words and bytes. Pure arithmetic, no WGSL. */
 import type { Problem } from '../problem.ts';
 import type { MatrixConfig } from '../profile.ts';
-import { tilesOf } from './frame.ts';
+import { type FewLines, NO_FEW, tilesOf } from './frame.ts';
 import { type WidthC, widthStored } from './store.ts';
 
 export interface MatrixTile {
@@ -64,6 +64,8 @@ export interface MatrixTile {
   readonly ways: number;
   /** Slices that K is cut into, each of `steps` steps for each way; over 1, bare sums are stored (frame's `partial`). */
   readonly slices: number;
+  /** Rows and columns of the last tiles, where those have so few that plain sums make them (matrix-few.ts). */
+  readonly few: FewLines;
 }
 
 /**
@@ -132,9 +134,11 @@ export const wordElements = (tile: Pick<MatrixTile, 'config'>): number =>
   wordBytes(tile) / BYTES[tile.config.componentType];
 
 /** Subgroups that a tile is laid out over. */
-export const subgroups = ({ bm, bn, sm, sn }: MatrixTile): number => (bm / sm) * (bn / sn);
+export const subgroups = ({ bm, bn, sm, sn }: Pick<MatrixTile, 'bm' | 'bn' | 'sm' | 'sn'>): number =>
+  (bm / sm) * (bn / sn);
 /** Threads that make a tile over one way's part of K. */
-export const threadsOfWay = (tile: MatrixTile): number => subgroups(tile) * tile.lanes;
+export const threadsOfWay = (tile: Pick<MatrixTile, 'bm' | 'bn' | 'sm' | 'sn' | 'lanes'>): number =>
+  subgroups(tile) * tile.lanes;
 export const threads = (tile: MatrixTile): number => tile.ways * threadsOfWay(tile);
 /** Steps of all of K. */
 export const stepsOfK = ({ steps, ways, slices }: Pick<MatrixTile, 'steps' | 'ways' | 'slices'>): number =>
@@ -178,9 +182,33 @@ export const staggerOf = (
   asked = bytes > CACHE ? 64 : 0,
 ): number => (stages === 1 ? 0 : ([64, 32, 16, 8].find(space => space <= asked && steps % space === 0) ?? 0));
 
+/** Rows or columns of a last tile that plain sums make, of f16: a thread's sums with each are a word of workgroup memory. */
+const FEW = 4;
+
+/**
+ * The rows and columns of the last tiles that plain sums make (matrix-few.ts), where both operands lie in blocks and threads have whole
+ * words of each step.
+ */
+export function fewLines(
+  { m, n }: Pick<Problem, 'm' | 'n'>,
+  tile: Pick<MatrixTile, 'config' | 'lanes' | 'bm' | 'bn' | 'bk' | 'sm' | 'sn' | 'stages' | 'a' | 'b'>,
+): FewLines {
+  const { config, bm, bn, bk, stages, a, b } = tile;
+  const halves = config.componentType === 'f16' && wordBytes(tile) === 16;
+  if (!halves || stages === 1 || a.kind !== 'blocked' || b.kind !== 'blocked') return NO_FEW;
+  const words = bk / wordElements(tile);
+  const over = (size: number, own: number, other: number) =>
+    size > own && size % own <= FEW && (other * words) % threadsOfWay(tile) === 0 ? size % own : 0;
+  return { rows: over(m, bm, bn), cols: over(n, bn, bm) };
+}
+
 /** Threads of a grid, each counted twice: half as many fill a device as with kernels that use none of its matrix units. */
 export const gridThreads = (problem: Problem, tile: MatrixTile): number =>
-  2 * tilesOf(problem, tile.bm, tile.bn) * threads(tile);
+  2 * wholeTiles(problem, tile) * threads(tile);
+
+/** Tiles that matrices make: all but those of few rows or columns. */
+export const wholeTiles = ({ m, n, batch }: Problem, { bm, bn, few }: MatrixTile): number =>
+  tilesOf({ m: m - few.rows, n: n - few.cols, batch }, bm, bn);
 
 /** Words of a line of an operand in a slice of workgroup memory, or of a row across K: of one part, if there are two. */
 export const wordsInLine = (tile: MatrixTile, side: Side): number =>

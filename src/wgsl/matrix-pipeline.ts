@@ -16,6 +16,7 @@
  * behind the last matrices that were loaded before it.
  */
 import { declarePlaces, placesOf } from './matrix-fetch.ts';
+import { fewTiles } from './matrix-few.ts';
 import {
   fetchedAt,
   isAcrossK,
@@ -205,6 +206,7 @@ export function matrixPipeline(tile: MatrixTile): string {
   ${indent(steps, 2)}
 }`;
 
+  const few = fewTiles(tile);
   const ownWay = ways > 1 ? `way * ${slicesAll} + ` : '';
   const declareWays = `// One way's subgroups multiply a part of K, and its threads fetch it.
 let way = subgroupOfAll / ${subgroups(tile)};
@@ -220,7 +222,7 @@ ${declareTile(tile)}
 var<workgroup> memory0: array<array<Word, ${slice}>, ${ways * slicesAll}>;
 var<workgroup> memory1: array<array<Word, ${slice}>, ${ways * slicesAll}>;
 
-${paragraph(stagger ? staggered(stagger) : '')}${paragraph(results.functions)}${beginMain(tile)}
+${paragraph(stagger ? staggered(stagger) : '')}${paragraph(few.functions)}${paragraph(results.functions)}${beginMain(tile)}
   ${paragraph(ways > 1 ? indent(declareWays, 2) : '', 2)}let sliceA = ${ownWay}subgroup / ${colsOfSubgroups}${isAcrossK(tile, 'A') ? '' : times(sm / lines)};
   let sliceB = ${ownWay}subgroup % ${colsOfSubgroups}${isAcrossK(tile, 'B') ? '' : times(sn / lines)};
   let slot = ${ownWay}subgroup${times(atOnce)};${flush || apart ? `\n  ${results.declareQuad}` : ''}
@@ -234,7 +236,7 @@ ${paragraph(stagger ? staggered(stagger) : '')}${paragraph(results.functions)}${
   )}
   ${paragraph(flush ? indent(results.declareTotals, 2) : '', 2)}${declareSteps(tile)}let first = ${ways > 1 ? `(tile.slice * ${ways} + filling) * STEPS` : 'tile.slice * STEPS'};
   var now: u32;
-  ${indent(begin, 2)}
+  ${paragraph(few.main && indent(few.main, 2), 2)}${indent(begin, 2)}
   workgroupBarrier();
   ${indent(declare('even'), 2)}
   ${indent(load('even', 0), 2)}

@@ -47,6 +47,17 @@ const LINES: readonly (readonly [largest: number, one?: number])[] = [
   [1e-3, Number.NEGATIVE_INFINITY],
 ];
 
+interface Case {
+  readonly what: string;
+  readonly params: Params;
+  readonly passes: readonly string[];
+  readonly m?: number;
+  readonly n?: number;
+  readonly batch?: number;
+  readonly transA?: boolean;
+  readonly transB?: boolean;
+}
+
 // Other drivers have no matrices of f16.
 describe.runIf(driver === 'lavapipe-26')('lines of many sizes', () => {
   // Neither rows nor columns are whole tiles, nor is K whole flushes.
@@ -54,7 +65,7 @@ describe.runIf(driver === 'lavapipe-26')('lines of many sizes', () => {
   const both = ['split A and B', 'split-f32'];
   const onlyA = ['split A, scale B', 'split-f32'];
   // Each takes seconds to compile.
-  const cases = [
+  const cases: readonly Case[] = [
     { what: 'flushes', params: { prefetch: 1, flush: 16 }, passes: both },
     {
       what: 'small products apart',
@@ -74,8 +85,35 @@ describe.runIf(driver === 'lavapipe-26')('lines of many sizes', () => {
       transA: true,
       transB: true,
     },
+    { what: 'few columns, few rows', params: { prefetch: 1 }, passes: both, m: 66, n: 33 },
+    {
+      what: 'few rows, whole columns',
+      params: { prefetch: 2, apart: 1 },
+      passes: both,
+      m: 35,
+      n: 96,
+      transA: true,
+    },
+    {
+      what: 'few of both, stored in fours',
+      params: { prefetch: 2 },
+      passes: both,
+      m: 36,
+      n: 68,
+      transB: true,
+    },
+    {
+      what: 'few of both, slices',
+      params: { prefetch: 1, slices: 2 },
+      passes: [...both, 'reduce'],
+      m: 33,
+      n: 67,
+    },
+    { what: 'few of both, a batch', params: { prefetch: 1 }, passes: both, m: 33, n: 33, batch: 3 },
   ];
-  test.each(cases)('$what', async ({ params, passes, transA = false, transB = false }) => {
+  test.each(cases)('$what', async ({ params, passes, ...problem }) => {
+    const { transA = false, transB = false, batch = 1 } = problem;
+    const size = { m, n, k, ...problem };
     const fill = ({ a, b }: HostOperands) => {
       const lineOf = (line: number, put: (at: number, value: number) => void) => {
         const [largest, one] = LINES[line % LINES.length];
@@ -83,16 +121,18 @@ describe.runIf(driver === 'lavapipe-26')('lines of many sizes', () => {
         for (let at = 0; at < k; at++) put(at, largest * (((at * 7 + line * 3) % 11) / 8 - 0.5));
         if (one !== undefined) put((line * 5) % k, one);
       };
-      for (let row = 0; row < m; row++)
-        lineOf(row, (at, value) => {
-          a[transA ? at * m + row : row * k + at] = value;
-        });
-      // Columns stand in another order, so that a line meets others than its like.
-      for (let col = 0; col < n; col++)
-        lineOf(col * 4 + 3, (at, value) => {
-          b[transB ? col * k + at : at * n + col] = value;
-        });
+      for (let copy = 0; copy < batch; copy++) {
+        for (let row = 0; row < size.m; row++)
+          lineOf(row + copy, (at, value) => {
+            a[copy * size.m * k + (transA ? at * size.m + row : row * k + at)] = value;
+          });
+        // Columns stand in another order, so that a line meets others than its like.
+        for (let col = 0; col < size.n; col++)
+          lineOf(col * 4 + 3, (at, value) => {
+            b[copy * k * size.n + (transB ? col * k + at : at * size.n + col)] = value;
+          });
+      }
     };
-    expect(await run({ m, n, k, transA, transB }, { ...TILE, ...params }, fill)).toEqual(passes);
+    expect(await run(size, { ...TILE, ...params }, fill)).toEqual(passes);
   });
 });

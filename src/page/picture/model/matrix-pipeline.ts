@@ -22,11 +22,12 @@ import type { Mapping, MemoryArray, Thread } from './trace.ts';
 /**
  * For a K of whole rounds of steps, to which flushes add none.
  *
- * @throws RangeError where K is cut into ways, or tiles begin at different places in it: neither is drawn
+ * @throws RangeError where K is cut into ways, tiles begin at different places in it, or plain sums make the last ones: none of it is drawn
  */
 export function matrixPipeline(shape: Shape, tile: MatrixTile): Mapping {
   const { bm, bn, bk, sm, sn, lanes, config, parts, prefetch, together, ways, stagger, width } = tile;
   if (ways > 1 || stagger > 0) throw new RangeError('pipelines of ways, or with a stagger, are not drawn');
+  if (tile.few.rows + tile.few.cols > 0) throw new RangeError('tiles of few rows or columns are not drawn');
   const { M, N, K } = config;
   const { lines, slice, slicesA, wide, spread, atOnce } = pipelineLayout(tile);
   const { word, strideA, strideB } = layout(tile);
