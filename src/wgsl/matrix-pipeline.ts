@@ -207,6 +207,7 @@ export function matrixPipeline(tile: MatrixTile): string {
 }`;
 
   const few = fewTiles(tile);
+  const functions = [stagger ? staggered(stagger) : '', few.functions, results.functions];
   const ownWay = ways > 1 ? `way * ${slicesAll} + ` : '';
   const declareWays = `// One way's subgroups multiply a part of K, and its threads fetch it.
 let way = subgroupOfAll / ${subgroups(tile)};
@@ -222,7 +223,7 @@ ${declareTile(tile)}
 var<workgroup> memory0: array<array<Word, ${slice}>, ${ways * slicesAll}>;
 var<workgroup> memory1: array<array<Word, ${slice}>, ${ways * slicesAll}>;
 
-${paragraph(stagger ? staggered(stagger) : '')}${paragraph(few.functions)}${paragraph(results.functions)}${beginMain(tile)}
+${paragraph(functions.join(''))}${beginMain(tile)}
   ${paragraph(ways > 1 ? indent(declareWays, 2) : '', 2)}let sliceA = ${ownWay}subgroup / ${colsOfSubgroups}${isAcrossK(tile, 'A') ? '' : times(sm / lines)};
   let sliceB = ${ownWay}subgroup % ${colsOfSubgroups}${isAcrossK(tile, 'B') ? '' : times(sn / lines)};
   let slot = ${ownWay}subgroup${times(atOnce)};${flush || apart ? `\n  ${results.declareQuad}` : ''}

@@ -67,34 +67,43 @@ describe('every candidate of every kernel compiles for', () => {
 
 describe('the WGSL of', () => {
   test.each([
-    ['register-tile', { m: 512, n: 512, k: 512 }, { bm: 64, bn: 64, bk: 16, tm: 4, tn: 4, slices: 1 }],
+    ['register-tile', '', { m: 512, n: 512, k: 512 }, { bm: 64, bn: 64, bk: 16, tm: 4, tn: 4, slices: 1 }],
     [
       'subgroup-matrix',
+      '',
       { m: 512, n: 512, k: 512, type: 'f16' },
       { bm: 64, bn: 64, bk: 32, sm: 32, sn: 32, prefetch: 0, slices: 1, pack: 0, config: 0 },
     ],
     [
       'split-f32',
+      '',
       { m: 512, n: 512, k: 512 },
       { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, prefetch: 0, slices: 1, pack: 1 },
     ],
     [
       'split-f32',
+      '-pipeline',
       { m: 512, n: 512, k: 512 },
       { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, slices: 1, pack: 2 },
     ],
     [
       'split-f32',
+      '-apart',
       { m: 512, n: 512, k: 512 },
       { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, slices: 1, pack: 1, apart: 1 },
     ],
-    ['gemv', { m: 1, n: 512, k: 512 }, { lanes: 8, slices: 1 }],
-  ] as const)('%s', async (name, options, params) => {
+    [
+      'subgroup-matrix',
+      '-few',
+      { m: 513, n: 514, k: 512, type: 'f16' },
+      { bm: 64, bn: 64, bk: 16, sm: 32, sn: 32, stages: 2, prefetch: 2, slices: 1, pack: 1, config: 0 },
+    ],
+    ['gemv', '', { m: 1, n: 512, k: 512 }, { lanes: 8, slices: 1 }],
+  ] as const)('%s%s', async (name, variant, options, params) => {
     const kernel = KERNELS.find(candidate => candidate.name === name)!;
     const { wgsl } = kernel
       .build(normalize(options), NVIDIA, params)
       .passes.find(({ label }) => label === name)!;
-    const pipeline = 'stages' in params ? ('apart' in params ? '-apart' : '-pipeline') : '';
-    await expect(wgsl).toMatchFileSnapshot(`wgsl/kernel-${name}${pipeline}.wgsl`);
+    await expect(wgsl).toMatchFileSnapshot(`wgsl/kernel-${name}${variant}.wgsl`);
   });
 });
