@@ -57,7 +57,7 @@ export function pack(options: PackOptions, given: readonly PackedSide[]): Packed
   const gathers = canGather(options, given);
   const sides = given.map(side => sideOf(options, side, gathers));
   return {
-    passes: sides.length > 0 ? [passOf(options, sides)] : [],
+    passes: sides.length > 0 ? [passOf(options, sides, gathers)] : [],
     operands: Object.fromEntries(sides.map(({ name, packed }) => [name, packed])),
     uniforms: Object.fromEntries(sides.map(({ letter, data }) => [`source${letter}`, data])),
     scratch: Object.fromEntries(
@@ -120,10 +120,10 @@ function sideOf(
   };
 }
 
-function passOf(options: PackOptions, sides: readonly Side[]): Pass {
+function passOf(options: PackOptions, sides: readonly Side[], gathers: boolean): Pass {
   return {
     label: `pack ${sides.map(({ letter }) => letter).join(' and ')}`,
-    wgsl: wgsl(options, sides),
+    wgsl: wgsl(options, sides, gathers),
     bindings: sides.flatMap(({ name, letter }) => [
       uniform(`source${letter}`),
       reads(name),
@@ -131,13 +131,12 @@ function passOf(options: PackOptions, sides: readonly Side[]): Pass {
     ]),
     workgroups: foldGrid(sides.reduce((sum, { groups }) => sum + groups, 0)),
     threads: THREADS,
-    workgroupMemory: canGather(options, sides) ? 0 : PIECE_BYTES,
+    workgroupMemory: gathers ? 0 : PIECE_BYTES,
   };
 }
 
-const wgsl = (options: PackOptions, sides: readonly Side[]) => {
+const wgsl = (options: PackOptions, sides: readonly Side[], gathers: boolean) => {
   const { type, wordBytes } = options;
-  const gathers = canGather(options, sides);
   const pieces = sides.map(side => side.pieces);
   return /* wgsl */ `const PER_WORD = ${wordBytes / BYTES[type]}u;       // elements in a word
 

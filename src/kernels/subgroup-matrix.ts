@@ -214,6 +214,7 @@ const [BOTH, ONLY_A, ONLY_B] = [1, 2, 3];
 const isPacked = ({ pack }: Params, name: 'a' | 'b'): boolean =>
   pack === BOTH || pack === (name === 'a' ? ONLY_A : ONLY_B);
 
+/** Whether plain sums make last tiles where both operands are packed. */
 const leavesFew = (problem: Problem, profile: Profile, params: Params): boolean => {
   const { rows, cols } = tileFor(problem, profile, { ...params, pack: BOTH }).few;
   return rows + cols > 0;
