@@ -16,7 +16,7 @@ import { ceilDiv, foldGrid, type Pass, reads, uniform, writes } from '../program
 import { rowLength } from '../wgsl/frame.ts';
 import { type Gathered, gathered } from '../wgsl/gather.ts';
 import { prepareMain } from '../wgsl/prepare-main.ts';
-import { declareFunnel, declarePieces, PIECE_BYTES, type Staged, staged, THREADS } from '../wgsl/realign.ts';
+import { declarePieces, FUNNEL, PIECE_BYTES, type Staged, staged, THREADS } from '../wgsl/realign.ts';
 import { plus } from '../wgsl/terms.ts';
 
 export type PackedType = 'f32' | 'f16' | 'i8' | 'u8';
@@ -138,6 +138,7 @@ function passOf(options: PackOptions, sides: readonly Side[], gathers: boolean):
 const wgsl = (options: PackOptions, sides: readonly Side[], gathers: boolean) => {
   const { type, wordBytes } = options;
   const pieces = sides.map(side => side.pieces);
+  const funnel = pieces.some(({ funnels }) => funnels) ? `${FUNNEL}\n\n` : '';
   return /* wgsl */ `const PER_WORD = ${wordBytes / BYTES[type]}u;       // elements in a word
 
 alias Word = ${wordBytes === 16 ? 'vec4<u32>' : 'vec2<u32>'};
@@ -152,8 +153,7 @@ struct Source {
 
 struct Piece { copy: u32, row: u32, col: u32 }
 
-${gathers ? declareFunnel(pieces) : declarePieces(pieces)}
-${sides.map((side, i) => wgslOf(options, side, gathers, 3 * i)).join('\n')}
+${gathers ? funnel : `${declarePieces(pieces)}\n`}${sides.map((side, i) => wgslOf(options, side, gathers, 3 * i)).join('\n')}
 ${prepareMain({ letters: sides.map(({ letter }) => letter), uniform: 'source', steps: gathers ? ['pack'] : ['read', 'write'], threads: THREADS })}`;
 };
 

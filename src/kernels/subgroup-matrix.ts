@@ -88,9 +88,7 @@ export const subgroupMatrix: Kernel = {
       this.candidates(problem, profile)
         .flatMap((tile): Params[] => (tile.stages === 2 ? [tile] : [16, 32, 64].map(bk => ({ ...tile, bk }))))
         // With few rows or columns more than whole tiles, packing both may pay: plain sums take care of those then.
-        .flatMap(tile =>
-          leavesFew(problem, profile, tile) && tile.pack !== BOTH ? [tile, { ...tile, pack: BOTH }] : [tile],
-        )
+        .flatMap(tile => (gainsFew(problem, profile, tile) ? [tile, { ...tile, pack: BOTH }] : [tile]))
         .flatMap(tile => [1, 2, 4, 8].map((slices): Params => ({ ...tile, slices })))
         .flatMap(tile =>
           (tile.stages === 2 ? [1, 2, 4] : [0, 1]).map((prefetch): Params => ({ ...tile, prefetch })),
@@ -214,10 +212,10 @@ const [BOTH, ONLY_A, ONLY_B] = [1, 2, 3];
 const isPacked = ({ pack }: Params, name: 'a' | 'b'): boolean =>
   pack === BOTH || pack === (name === 'a' ? ONLY_A : ONLY_B);
 
-/** Whether plain sums make last tiles where both operands are packed. */
-const leavesFew = (problem: Problem, profile: Profile, params: Params): boolean => {
-  const { rows, cols } = tileFor(problem, profile, { ...params, pack: BOTH }).few;
-  return rows + cols > 0;
+/** Whether plain sums would make last tiles if both operands were packed, and don't as it is. */
+const gainsFew = (problem: Problem, profile: Profile, params: Params): boolean => {
+  const [asItIs, packed] = [params, { ...params, pack: BOTH }].map(it => tileFor(problem, profile, it).few);
+  return asItIs.rows + asItIs.cols === 0 && packed.rows + packed.cols > 0;
 };
 
 /**

@@ -195,21 +195,23 @@ export interface FewLines {
 
 export const NO_FEW: FewLines = { rows: 0, cols: 0 };
 
+/** WGSL: tiles along a side of C, and those of them that it fills. */
+const tilesAlong = (side: 'm' | 'n', tile: number) => `(params.${side} + ${tile - 1}) / ${tile}`;
+const filledAlong = (side: 'm' | 'n', tile: number) => `params.${side} / ${tile}`;
+
 /**
  * WGSL: which product and which tile of it a workgroup makes. The grid may be folded and is walked in bands of
  * 8 tile rows, so that workgroups that run together share what they read through the L2 cache. Tiles of few rows or columns come
  * last: they take what room the others leave.
  */
 export const tileOf = (rows: number, cols: number, few = NO_FEW): string => {
-  const all = (size: string, tile: number) => `(params.${size} + ${tile - 1}) / ${tile}`;
-  const whole = (size: string, tile: number) => `params.${size} / ${tile}`;
-  const last = lastTiles(rows, cols, few, all('m', rows));
+  const last = lastTiles(rows, cols, few);
   return /* wgsl */ `
 struct Tile { valid: bool, batch: u32, slice: u32, row: u32, col: u32 }
 
 fn tileOf(group: vec3u, groups: vec3u) -> Tile {
-  let tilesM = ${(few.rows > 0 ? whole : all)('m', rows)};
-  let tilesN = ${(few.cols > 0 ? whole : all)('n', cols)};
+  let tilesM = ${(few.rows > 0 ? filledAlong : tilesAlong)('m', rows)};
+  let tilesN = ${(few.cols > 0 ? filledAlong : tilesAlong)('n', cols)};
   let tiles = tilesM * tilesN;
   var index = group.y * groups.x + group.x;
   let valid = index < tiles * params.batch * params.slices;
@@ -227,7 +229,7 @@ ${last}  let product = index / tiles;
 };
 
 /** WGSL for what comes behind the whole tiles. */
-function lastTiles(rows: number, cols: number, few: FewLines, down: string): string {
+function lastTiles(rows: number, cols: number, few: FewLines): string {
   if (few.rows === 0 && few.cols === 0) return '';
   const both = few.rows > 0 && few.cols > 0;
   const [row, col] = both
@@ -241,7 +243,7 @@ function lastTiles(rows: number, cols: number, few: FewLines, down: string): str
   return `  if (!valid) {
     index -= tiles * params.batch * params.slices;${
       both
-        ? `\n    // Tiles of few columns from top to bottom, then those of few rows.\n    let down = ${down};`
+        ? `\n    // Tiles of few columns from top to bottom, then those of few rows.\n    let down = ${tilesAlong('m', rows)};`
         : ''
     }
     let few = ${both ? 'down + tilesN' : few.cols > 0 ? 'tilesM' : 'tilesN'};

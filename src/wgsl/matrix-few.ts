@@ -38,6 +38,9 @@ export function fewTiles(tile: MatrixTile): FewTiles {
 /** Words of a line in a step. */
 const wordsOf = (tile: MatrixTile): number => tile.bk / wordElements(tile);
 
+/** Words of workgroup memory from one way's sums to the next one's. */
+const wordsOfWay = (tile: MatrixTile): number => Math.max(tile.bm, tile.bn) * wordsOf(tile);
+
 /** Words of a thread that are under way at once, and steps that they are of at the most: few such tiles run beside the others. */
 const LOADS = 44;
 const STEPS = 12;
@@ -59,13 +62,12 @@ fn productOf(${given('x')}, ${given('y')}) -> f32 {
 }
 
 // A line's sums with each of the few, from the threads that have words of it.
-fn sumsOf(line: u32, words: u32) -> vec4f {
+fn sumsOf(line: u32) -> vec4f {
   let at = line / 8 * ${8 * ofLine} + line % 8;
   var sums = vec4f();
   ${unroll(tile.ways * ofLine, 2, i => {
-    const [way, w] = [Math.floor(i / ofLine), i % ofLine];
-    const at = [way > 0 ? `${way} * words` : '', w > 0 ? `${8 * w}` : ''].filter(Boolean);
-    return `sums += bitcast<vec4f>(${inMemory(tile, ['at', ...at].join(' + '))});`;
+    const [way, word] = [Math.floor(i / ofLine), i % ofLine];
+    return `sums += bitcast<vec4f>(${inMemory(tile, plus(way * wordsOfWay(tile) + 8 * word, 'at'))});`;
   })}
   return sums;
 }
@@ -114,7 +116,7 @@ function fewOf(tile: MatrixTile, side: Side, few: number): string {
   const lines = side === 'A' ? bn : bm;
   const atATime = side === 'A' ? width : 1;
   const thread = ways > 1 ? 'threadOfAll' : 'thread';
-  const cell = ways > 1 ? `filling * ${long} + thread` : 'thread';
+  const cell = ways > 1 ? `filling * ${wordsOfWay(tile)} + thread` : 'thread';
   return `if (${side === 'A' ? 'tile.row + BM > params.m' : 'tile.col + BN > params.n'}) {
   // Few ${side === 'A' ? 'rows' : 'columns'}. Where the words of the first of them lie:
   ${unroll(parts.length, 2, part => `let firstFew${part} = block${side}${part} - thread + atK * 8;`)}
@@ -129,24 +131,23 @@ function fewOf(tile: MatrixTile, side: Side, few: number): string {
   )}${unroll(ofThread.length, 2, i => `${inMemory(tile, plus(i * T, cell))} = bitcast<vec4<u32>>(own${i});`)}
   workgroupBarrier();
   for (var line = ${thread}${times(atATime)}; line < ${lines}; line += ${ways * T * atATime}) {
-    ${stores(tile, side, few, long)}
+    ${stores(tile, side, few)}
   }
   return;
 }`;
 }
 
 /** WGSL: the sums of a line, or of four columns that are stored at once, into C. */
-function stores(tile: MatrixTile, side: Side, few: number, long: number): string {
+function stores(tile: MatrixTile, side: Side, few: number): string {
   const { width, slices } = tile;
   const slice = slices > 1 ? ', tile.slice' : '';
   const store = (row: string, col: string, sum: string) =>
     `${storeOf(tile)}(tile.batch, ${row}, ${col}, ${sum}${slice});`;
-  const sumsOf = (line: string) => `sumsOf(${line}, ${long})`;
-  if (side === 'B' && width === 4) return store('tile.row + line', 'tile.col', sumsOf('line'));
+  if (side === 'B' && width === 4) return store('tile.row + line', 'tile.col', 'sumsOf(line)');
   if (side === 'A' && width === 4) {
     const four = (j: number) => `vec4f(${[0, 1, 2, 3].map(i => `sums${i}[${j}]`).join(', ')})`;
     return [
-      unroll(4, 4, i => `let sums${i} = ${sumsOf(plus(i, 'line'))};`),
+      unroll(4, 4, i => `let sums${i} = sumsOf(${plus(i, 'line')});`),
       unroll(few, 4, j => store(plus(j, 'tile.row'), 'tile.col + line', four(j))),
     ].join('\n    ');
   }
@@ -154,5 +155,5 @@ function stores(tile: MatrixTile, side: Side, few: number, long: number): string
     side === 'A'
       ? store(plus(j, 'tile.row'), 'tile.col + line', `sums[${j}]`)
       : store('tile.row + line', plus(j, 'tile.col'), `sums[${j}]`);
-  return [`let sums = ${sumsOf('line')};`, unroll(few, 4, ofFew)].join('\n    ');
+  return ['let sums = sumsOf(line);', unroll(few, 4, ofFew)].join('\n    ');
 }

@@ -52,13 +52,9 @@ export const declarePieces = (
   pieces: readonly Staged[],
 ): string => /* wgsl */ `// One word more than there are: a row may begin within a word, and a column lies in different banks.
 var<workgroup> piece: array<array<u32, ${WORDS + 1}>, ${HEIGHT}>;
-${declareFunnel(pieces)}`;
+${pieces.some(({ funnels }) => funnels) ? `\n${FUNNEL}\n` : ''}`;
 
-/** WGSL, if it is needed. */
-export const declareFunnel = (pieces: readonly { readonly funnels: boolean }[]): string =>
-  pieces.some(({ funnels }) => funnels) ? `\n${FUNNEL}\n` : '';
-
-const FUNNEL = /* wgsl */ `// 32 bits of two neighbouring words, from bit \`first\` of the lower one on. A shift by 32 would be one by 0.
+export const FUNNEL = /* wgsl */ `// 32 bits of two neighbouring words, from bit \`first\` of the lower one on. A shift by 32 would be one by 0.
 fn funnel(low: u32, high: u32, first: u32) -> u32 { return (low >> first) | ((high << 1) << (31 - first)); }`;
 
 interface Reading {

@@ -90,7 +90,7 @@ fn productOf(x0: Word, y0: Word) -> f32 {
 }
 
 // A line's sums with each of the few, from the threads that have words of it.
-fn sumsOf(line: u32, words: u32) -> vec4f {
+fn sumsOf(line: u32) -> vec4f {
   let at = line / 8 * 16 + line % 8;
   var sums = vec4f();
   sums += bitcast<vec4f>(memory0[at / 96][at % 96]);
@@ -208,7 +208,7 @@ fn main(
     memory0[thread / 96][thread % 96] = bitcast<vec4<u32>>(own0);
     workgroupBarrier();
     for (var line = thread; line < 64; line += 128) {
-      let sums = sumsOf(line, 128);
+      let sums = sumsOf(line);
       storeC(tile.batch, tile.row + line, tile.col, sums[0]);
       storeC(tile.batch, tile.row + line, tile.col + 1, sums[1]);
     }
@@ -271,7 +271,7 @@ fn main(
     memory0[thread / 96][thread % 96] = bitcast<vec4<u32>>(own0);
     workgroupBarrier();
     for (var line = thread; line < 64; line += 128) {
-      let sums = sumsOf(line, 128);
+      let sums = sumsOf(line);
       storeC(tile.batch, tile.row, tile.col + line, sums[0]);
     }
     return;
